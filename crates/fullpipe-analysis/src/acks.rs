@@ -7,7 +7,7 @@ use crate::meta::{FlowMeta, RunMeta};
 use std::collections::BTreeMap;
 
 /// The least share of dropped ACKs that is reported.
-const TOLD: f64 = 0.01;
+const LEAST_SHARE: f64 = 0.01;
 
 /// Share of the arriving ACKs that each place of the ACKs' path dropped. None where data of other flows takes that path
 /// too: places count all packets alike.
@@ -23,7 +23,7 @@ pub fn dropped_acks(meta: &RunMeta, about: &FlowMeta, traces: &Traces) -> BTreeM
             let last = stage.last();
             let came = last.entered.saturating_add(last.dropped);
             let share = last.dropped as f64 / came.max(1) as f64;
-            (share >= TOLD).then(|| (info.name.clone(), share))
+            (share >= LEAST_SHARE).then(|| (info.name.clone(), share))
         })
         .collect()
 }

@@ -4,7 +4,7 @@
 //! where the previous bin ends. The counts of all bins add up to the run's.
 
 use super::document::{Bins, PlaceBins, Rates};
-use super::lookup::{FlowTrace, Told, Traces, mbit};
+use super::lookup::{FlowTrace, SampledStage, Traces, mbit};
 use super::occupancy::Occupancy;
 use crate::meta::RunMeta;
 use crate::picture::WITHOUT_PACKETS;
@@ -27,7 +27,7 @@ pub fn bins(meta: &RunMeta, recording: &Recording, traces: &Traces) -> Bins {
         end_s: seconds(&|span| span.1),
         sum: sum(&spans, &flows),
         flows,
-        places: traces.stages.iter().filter_map(|told| place(&spans, told)).collect(),
+        places: traces.stages.iter().filter_map(|stage| place(&spans, stage)).collect(),
     }
 }
 
@@ -90,7 +90,7 @@ fn with_rates(spans: &[(Time, Time)], rates: Rates) -> Rates {
 }
 
 /// Bins of a place. None for a stage without packets, and where nothing ever waited and nothing was dropped.
-fn place(spans: &[(Time, Time)], (info, trace): &Told) -> Option<PlaceBins> {
+fn place(spans: &[(Time, Time)], (info, trace): &SampledStage) -> Option<PlaceBins> {
     if WITHOUT_PACKETS.contains(&info.kind) {
         return None;
     }
@@ -104,8 +104,8 @@ fn place(spans: &[(Time, Time)], (info, trace): &Told) -> Option<PlaceBins> {
 
     // A stage that measures occupancy knows its mean; others have only the samples' mean.
     let mean = |span: &(Time, Time)| {
-        let told = Occupancy::between(info, &trace.at(span.0), &trace.at(span.1));
-        told.map_or_else(|| mean_waiting(within(span)), |told| told.mean)
+        let exact = Occupancy::between(info, &trace.at(span.0), &trace.at(span.1));
+        exact.map_or_else(|| mean_waiting(within(span)), |exact| exact.mean)
     };
     let peak = |samples: &[&StageSample]| samples.iter().map(|s| highest(s)).max().unwrap_or(0);
     let dropped =

@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn the_last_value_counts() {
-        let told = [
+        let counters = [
             ("sender", "Tcp.OutSegs", 3),
             ("receiver", "tc.dropped", 0),
             ("sender", "datagrams.ping.sent", 1),
@@ -52,7 +52,7 @@ mod tests {
             ("sender", "Tcp.OutSegs", 8),
             ("sender", "TcpExt.TCPTimeouts", 1),
         ];
-        let counters = told.map(|(host, name, value)| Counter {
+        let counters = counters.map(|(host, name, value)| Counter {
             time: Time::ZERO,
             host: host.into(),
             name: name.into(),

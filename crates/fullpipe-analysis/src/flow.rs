@@ -74,7 +74,9 @@ fn carries(meta: &RunMeta, trace: &FlowTrace, index: usize) -> Carries {
     let is_read = [EventKind::Answered, EventKind::MessageRead].map(|kind| trace.first(kind));
     match meta.is_of_mount(index) {
         true => Carries::Calls,
-        false if meta.flows[index].other_half.is_some() || is_read.iter().any(Option::is_some) => {
+        false
+            if meta.flows[index].reverse_flow.is_some() || is_read.iter().any(Option::is_some) =>
+        {
             Carries::Messages { mss: meta.mss }
         }
         false => Carries::Stream,

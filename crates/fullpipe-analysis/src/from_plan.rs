@@ -63,9 +63,9 @@ fn of_loop(own: &Loop, run: &Resolved) -> Option<LoopMeta> {
 }
 
 /// Kernels without a validated profile; `genuine`: a kernel ran, not a profile.
-fn unvalidated(run: &Resolved, genuine: bool) -> Vec<String> {
+fn unvalidated(run: &Resolved, real: bool) -> Vec<String> {
     let kernels = run.stations().into_iter().map(|station| station.host.config.kernel.clone());
-    let mut kernels: Vec<String> = kernels.filter(|own| !genuine && is_unvalidated(own)).collect();
+    let mut kernels: Vec<String> = kernels.filter(|own| !real && is_unvalidated(own)).collect();
     kernels.dedup();
     let systems = run.stations().into_iter().map(|station| station.host.config.system);
     kernels.extend(systems.filter_map(shown_system).map(str::to_string));
@@ -139,20 +139,20 @@ fn datagrams(own: &Datagrams) -> DatagramsMeta {
     }
 }
 
-fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
-    let halves = halves(run);
+fn flows(run: &Resolved, real: Option<&str>) -> Vec<FlowMeta> {
+    let reverse_of = reverse_flows(run);
     let flow = |(index, flow): (usize, &fullpipe_scenario::Flow)| FlowMeta {
         name: flow.name.clone(),
         congestion: flow.congestion.name.clone(),
         direction: flow.direction,
         hosts: run.hosts_of(flow).map(|station| station.name.into()),
-        kernel: genuine.unwrap_or(&run.hosts_of(flow)[0].host.config.kernel).into(),
+        kernel: real.unwrap_or(&run.hosts_of(flow)[0].host.config.kernel).into(),
         start: flow.start,
         follows: run.opens(flow).after.is_some(),
         stop: flow.duration.map(|duration| flow.start + duration),
         bytes: flow.bytes,
         base_rtt: Some(run.round_trip(flow)),
-        other_half: halves[index],
+        reverse_flow: reverse_of[index],
         shaper: shaper(flow, run.hosts_of(flow)[0]),
         settings: settings::flow(run, flow),
     };
@@ -160,14 +160,14 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
 }
 
 /// Flow of the other direction of each flow's connection, by index.
-fn halves(run: &Resolved) -> Vec<Option<usize>> {
-    let mut halves = vec![None; run.flow.len()];
+fn reverse_flows(run: &Resolved) -> Vec<Option<usize>> {
+    let mut reverse_of = vec![None; run.flow.len()];
     for (answers, flow) in run.flow.iter().enumerate() {
         if let Some(asks) = run.answered_by(flow) {
-            (halves[asks], halves[answers]) = (Some(answers), Some(asks));
+            (reverse_of[asks], reverse_of[answers]) = (Some(answers), Some(asks));
         }
     }
-    halves
+    reverse_of
 }
 
 /// The sender's fq where it has a rate to hold the flow to: its own (`maxrate`) or the socket's (SO_MAX_PACING_RATE).

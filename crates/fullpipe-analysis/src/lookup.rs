@@ -83,13 +83,13 @@ impl StageTrace<'_> {
 }
 
 /// A stage and its samples.
-pub type Told<'a> = (&'a StageInfo, StageTrace<'a>);
+pub type SampledStage<'a> = (&'a StageInfo, StageTrace<'a>);
 
 /// A recording sorted by flow and stage.
 pub struct Traces<'a> {
     pub flows: Vec<FlowTrace<'a>>,
     /// Stages in the recording's order, which is the packets' order.
-    pub stages: Vec<Told<'a>>,
+    pub stages: Vec<SampledStage<'a>>,
     /// Indices in `stages`, by the direction of flows: links that can be the bottleneck, and the cards of all hosts
     /// that send.
     bottlenecks: [Vec<usize>; 2],
@@ -116,7 +116,7 @@ pub struct Passed<'t, 'a> {
     /// Whether other flows take the same path.
     pub shared: bool,
     /// Its sender's qdisc, where that has a rate to hold it to.
-    pub shaper: Option<&'t Told<'a>>,
+    pub shaper: Option<&'t SampledStage<'a>>,
     /// Links that can be the bottleneck of its ACKs.
     pub links_back: Vec<&'t StageTrace<'a>>,
     /// Whether data of other flows takes the ACKs' path.
@@ -182,19 +182,23 @@ impl<'a> Traces<'a> {
     }
 
     /// Links that can be the bottleneck of a flow's ACKs.
-    pub fn links_back(&self, about: &FlowMeta) -> impl Iterator<Item = &Told<'a>> {
+    pub fn links_back(&self, about: &FlowMeta) -> impl Iterator<Item = &SampledStage<'a>> {
         let all = &self.bottlenecks[about.direction.turned() as usize];
         all.iter().map(|at| &self.stages[*at]).filter(|(info, _)| host(info).is_none())
     }
 
     /// Possible bottlenecks of a flow, without the cards of other hosts.
-    pub fn bottlenecks(&self, about: &FlowMeta) -> impl Iterator<Item = &Told<'a>> {
+    pub fn bottlenecks(&self, about: &FlowMeta) -> impl Iterator<Item = &SampledStage<'a>> {
         let all = self.bottlenecks[about.direction as usize].iter().map(|at| &self.stages[*at]);
         all.filter(|(info, _)| is_of(info, &about.hosts[..1]))
     }
 
     /// The stages of one direction that lie between the hosts or belong to one of them.
-    pub fn on_the_way(&self, way: Direction, hosts: &[String]) -> impl Iterator<Item = &Told<'a>> {
+    pub fn on_the_way(
+        &self,
+        way: Direction,
+        hosts: &[String],
+    ) -> impl Iterator<Item = &SampledStage<'a>> {
         self.stages
             .iter()
             .filter(move |(info, _)| info.direction == way.way() && is_of(info, hosts))
@@ -223,8 +227,8 @@ impl<'a> Traces<'a> {
 }
 
 /// The samples of each stage, in the recording's order.
-fn by_stage(recording: &Recording) -> Vec<Told<'_>> {
-    let mut stages: Vec<Told> =
+fn by_stage(recording: &Recording) -> Vec<SampledStage<'_>> {
+    let mut stages: Vec<SampledStage> =
         recording.stages.iter().map(|info| (info, StageTrace { samples: Vec::new() })).collect();
     let places: BTreeMap<u16, usize> =
         stages.iter().enumerate().map(|(at, (info, _))| (info.index, at)).collect();
@@ -318,7 +322,7 @@ impl Lives {
     }
 }
 
-/// Time at which the receiver read the last byte, if an event tells it. The end of the stream, which engine linux tells
+/// Time at which the receiver read the last byte, if an event records it. The end of the stream, which engine linux reports
 /// of a flow that stops by time, is none: it is later.
 fn read_all(flow: &FlowMeta, trace: &FlowTrace) -> Option<Time> {
     let finished = trace.first(EventKind::Finished)?;

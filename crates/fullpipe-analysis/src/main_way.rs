@@ -42,7 +42,7 @@ fn asked(run: &Resolved, way: Direction) -> Option<f64> {
     let allowed = settings::allowed(run, way).map_or(f64::INFINITY, |own| own.mbit() * 1e6 / 8.0);
     let there = || run.flow.iter().filter(|flow| flow.direction == way);
     let lasts = there().map(|flow| lasts(run, flow)).max()?;
-    let flows = there().filter(|flow| flow.app != App::Nfs && !is_smaller_half(run, flow));
+    let flows = there().filter(|flow| flow.app != App::Nfs && !has_longer_reverse(run, flow));
     let mounts = run.nfs.iter().filter(|own| own.operation.direction() == way);
     let sum = flows.map(|flow| wanted(run, flow)).sum::<f64>()
         + mounts.map(|own| own.bytes() as f64).sum::<f64>();
@@ -64,9 +64,9 @@ fn wanted(run: &Resolved, flow: &Flow) -> f64 {
     flow.bytes.map_or(at_rate, |bytes| at_rate.min(bytes as f64))
 }
 
-/// Whether the other half of a flow with answers has longer messages.
-fn is_smaller_half(run: &Resolved, flow: &Flow) -> bool {
-    run.other_half(flow).is_some_and(|other| other.message() > flow.message())
+/// Whether the reverse flow of a flow with answers has longer messages.
+fn has_longer_reverse(run: &Resolved, flow: &Flow) -> bool {
+    run.reverse_flow(flow).is_some_and(|other| other.message() > flow.message())
 }
 
 #[cfg(test)]

@@ -170,7 +170,7 @@ pub struct FlowMeta {
     /// Round trip without queues, where it is known.
     pub base_rtt: Option<Time>,
     /// Flow of the other direction of its connection, by index; none of a connection with data one way.
-    pub other_half: Option<usize>,
+    pub reverse_flow: Option<usize>,
     /// Its sender's qdisc, where that holds it to a configured rate.
     pub shaper: Option<String>,
     /// Settings of its hosts and sockets.

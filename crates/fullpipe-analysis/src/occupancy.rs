@@ -66,11 +66,11 @@ mod tests {
             empty_ns: 2_000_000,
             ..StageSample::default()
         };
-        let told = Occupancy { mean: 2.0, mean_used: 3000.0, full: 0.25, empty: 0.5 };
-        assert_eq!(Occupancy::between(&info, &from, &to), Some(told));
+        let expected = Occupancy { mean: 2.0, mean_used: 3000.0, full: 0.25, empty: 0.5 };
+        assert_eq!(Occupancy::between(&info, &from, &to), Some(expected));
         info.unit = "segment";
-        let told = Occupancy { mean_used: 2.0, ..told };
-        assert_eq!(Occupancy::between(&info, &from, &to), Some(told));
+        let expected = Occupancy { mean_used: 2.0, ..expected };
+        assert_eq!(Occupancy::between(&info, &from, &to), Some(expected));
         assert_eq!(Occupancy::between(&info, &to, &to), None);
         info.timed = false;
         assert_eq!(Occupancy::between(&info, &from, &to), None);

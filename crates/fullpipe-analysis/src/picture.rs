@@ -24,12 +24,12 @@
 //! - Time held back by the card's rate (`nic`) is drawn at the card's ring. On real Linux the ring is part of the
 //!   qdisc, and TCP small queues count as cwnd, because the kernel counts no time for them.
 //! - A ring holds segments, so an empty one takes an skb of more segments than it has descriptors. With TSO a ring of
-//!   less than two skbs lets the wire pause, whatever the driver hears.
+//!   less than two skbs lets the wire pause, whatever the driver learns.
 //! - "≤" is how far a buffer may be tuned, not how far it grew, and such a buffer has no time full. All UDP sockets
 //!   of a host are one place, full while one of them is.
 
 use super::document::{Flow, Picture, Place};
-use super::lookup::{StageTrace, Told, Traces, card};
+use super::lookup::{SampledStage, StageTrace, Traces, card};
 use super::occupancy::Occupancy;
 use crate::meta::{FlowMeta, RunMeta};
 use fullpipe_base::limits::{self, At};
@@ -58,7 +58,7 @@ fn place(info: &StageInfo, trace: &StageTrace) -> Place {
     let levels: Vec<Level> = trace.samples.iter().map(|sample| level(info, sample)).collect();
 
     // A stage that measures occupancy gives exact values; samples stand in elsewhere.
-    let told = Occupancy::between(info, &StageSample::default(), &trace.last());
+    let exact = Occupancy::between(info, &StageSample::default(), &trace.last());
     let share = |of: fn(&Level) -> bool| {
         let found = levels.iter().filter(|level| of(level)).count();
         (!levels.is_empty()).then(|| found as f64 / levels.len() as f64)
@@ -68,7 +68,7 @@ fn place(info: &StageInfo, trace: &StageTrace) -> Place {
     };
 
     let used = levels.iter().fold(0.0, |sum: f64, level| sum + level.used as f64);
-    let used = told.map_or(used / levels.len().max(1) as f64, |told| told.mean_used);
+    let used = exact.map_or(used / levels.len().max(1) as f64, |own| own.mean_used);
     let highest = levels.iter().map(|level| level.peak).max().unwrap_or(0);
 
     // An application or a CPU holds no packets, so it is never empty.
@@ -77,11 +77,11 @@ fn place(info: &StageInfo, trace: &StageTrace) -> Place {
     Place {
         stage: info.name.clone(),
         host: host(info).map(str::to_string),
-        exact: told.is_some(),
+        exact: exact.is_some(),
         mean_filled: filled(used),
         peak_filled: filled(highest as f64),
-        full: info.capacity.and_then(|_| told.map(|t| t.full).or(share(|level| level.full))),
-        empty: told.map(|t| t.empty).or(share(|level| level.empty)).filter(|_| holds),
+        full: info.capacity.and_then(|_| exact.map(|t| t.full).or(share(|level| level.full))),
+        empty: exact.map(|t| t.empty).or(share(|level| level.empty)).filter(|_| holds),
         limits: BTreeMap::new(),
     }
 }
@@ -181,7 +181,7 @@ fn held(stage: &StageTrace) -> u128 {
 
 /// The name of the stage with the most of that; the first of equals.
 fn most<'t, 'a: 't>(
-    stages: impl Iterator<Item = &'t Told<'a>>,
+    stages: impl Iterator<Item = &'t SampledStage<'a>>,
     of: fn(&StageTrace) -> u128,
 ) -> Option<String> {
     stages.reduce(|a, b| if of(&b.1) > of(&a.1) { b } else { a }).map(|(info, _)| info.name.clone())

@@ -17,14 +17,14 @@ const SAMPLES_OF_RTT: u64 = 4;
 /// When a round begins or slow start ends, and the segments sent for the first time before.
 type Bound = (Time, u64);
 
-/// The rounds in order; none where the trace does not tell them.
+/// The rounds in order; none where the trace does not have them.
 pub fn rounds(trace: &FlowTrace, life: &Life, sample: Time) -> Option<Vec<Round>> {
-    let told = |kind| {
+    let events = |kind| {
         let events = trace.events.iter().filter(move |event| event.kind == kind);
         events.map(|event| (event.time, event.value))
     };
-    let begun: Vec<Bound> = told(EventKind::Round).collect();
-    let end = told(EventKind::SlowStartEnded).next();
+    let begun: Vec<Bound> = events(EventKind::Round).collect();
+    let end = events(EventKind::SlowStartEnded).next();
 
     // A kernel without events of rounds leaves samples alone.
     let (begun, end) = match begun.is_empty() && end.is_none() {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_engine_tells_counts() {
+    fn what_the_engine_records_counts() {
         let samples = SAMPLES.map(|row| sample(&row));
         let event = |ms, kind, value| Event { time: Time::ms(ms), flow: 0, kind, value };
         let events =

@@ -47,7 +47,7 @@ fn is_real(us: &u32) -> bool {
     (1..u32::MAX).contains(us)
 }
 
-/// Share of packets that the path has lost by chance; 0 before it has lost enough packets to tell, and where elements
+/// Share of packets that the path has lost by chance; 0 before it has lost enough packets to judge, and where elements
 /// drop packets for other reasons.
 fn losses(traces: &Traces, about: &FlowMeta) -> f64 {
     let way = about.direction.way();

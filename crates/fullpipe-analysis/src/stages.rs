@@ -1,7 +1,7 @@
 //! The stages' counters over a run.
 
 use super::document::Stage;
-use super::lookup::{Told, Traces};
+use super::lookup::{SampledStage, Traces};
 use super::occupancy::Occupancy;
 use crate::meta::RunMeta;
 use fullpipe_base::trace::StageSample;
@@ -11,12 +11,12 @@ pub fn stages(meta: &RunMeta, traces: &Traces) -> Vec<Stage> {
     traces
         .stages
         .iter()
-        .map(|told| Stage {
-            tuned_up_to: match told.0.capacity {
+        .map(|one| Stage {
+            tuned_up_to: match one.0.capacity {
                 Some(_) => None,
-                None => meta.tuned.get(&told.0.name).copied(),
+                None => meta.tuned.get(&one.0.name).copied(),
             },
-            ..stage(told)
+            ..stage(one)
         })
         .collect()
 }
@@ -35,13 +35,13 @@ pub fn idle_qdiscs(chosen: &[String], stages: &[Stage]) -> Vec<String> {
         .collect()
 }
 
-fn stage((info, trace): &Told) -> Stage {
+fn stage((info, trace): &SampledStage) -> Stage {
     let last = trace.last();
     let peak = trace.samples.iter().map(|sample| sample.peak.max(sample.waiting)).max();
     let sampled = trace.waiting() as f64 / trace.samples.len().max(1) as f64;
 
     // A measured mean is exact; samples see a moment each.
-    let told = Occupancy::between(info, &StageSample::default(), &last);
+    let exact = Occupancy::between(info, &StageSample::default(), &last);
     Stage {
         name: info.name.clone(),
         kind: info.kind.into(),
@@ -56,7 +56,7 @@ fn stage((info, trace): &Told) -> Stage {
         requeues: last.requeues,
         waiting: last.waiting,
         peak: peak.unwrap_or(0),
-        mean_waiting: told.map_or(sampled, |told| told.mean),
+        mean_waiting: exact.map_or(sampled, |exact| exact.mean),
         busy_s: last.busy_ns as f64 / 1e9,
         blocked_s: last.blocked_ns as f64 / 1e9,
     }

@@ -38,7 +38,7 @@ pub enum Limit {
     /// The receive window, while the server leaves a partial record in the socket until all of it has arrived.
     RecordGate = 14,
     /// The host holds as much of the flow as TCP small queues allow: in the qdisc, or in the ring, until the driver
-    /// hears of sent packets.
+    /// cleans up sent packets.
     SmallQueues = 15,
 }
 

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_tell_lost_late_and_double_ones() {
+    fn numbers_show_lost_late_and_double_ones() {
         let mut received = Received::default();
         for number in [0, 1, 4, 3, 3, 6] {
             received.take(number, 0);

@@ -3,7 +3,7 @@
 use fullpipe::analysis::rules;
 pub use fullpipe::analysis::rules::HEALTHY;
 
-/// Code of cases that are too short to tell.
+/// Code of cases that are too short to judge.
 pub const TOO_SHORT: &str = "too_short";
 /// Verdict that names no cause.
 pub const CANNOT_TELL: &str = "cannot_tell";

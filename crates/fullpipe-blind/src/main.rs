@@ -151,12 +151,12 @@ fn drawn(arguments: &Arguments, out: &Path, jobs: usize) -> Result<Vec<Case>, St
         apart.len(),
         out.display()
     );
-    told("apart by cause", apart.iter().map(|case| case.label.cause.as_str()));
+    print_counts("apart by cause", apart.iter().map(|case| case.label.cause.as_str()));
     let missing = causes.iter().enumerate().filter(|(n, _)| {
         let name = format!("case-{n:04}");
         cases.iter().all(|case| case.name != name)
     });
-    told("not drawn by cause", missing.map(|(_, cause)| *cause));
+    print_counts("not drawn by cause", missing.map(|(_, cause)| *cause));
     Ok(cases)
 }
 
@@ -170,7 +170,7 @@ fn parted(drawn: Vec<Drawn>) -> (Vec<Case>, Vec<Case>) {
 }
 
 /// Says how often each code occurs, where any does.
-fn told<'a>(what: &str, codes: impl Iterator<Item = &'a str>) {
+fn print_counts<'a>(what: &str, codes: impl Iterator<Item = &'a str>) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     codes.for_each(|code| *counts.entry(code).or_default() += 1);
     let list: Vec<String> = counts.iter().map(|(code, count)| format!("{code} {count}")).collect();

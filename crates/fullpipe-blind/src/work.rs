@@ -42,7 +42,7 @@ pub fn all<T: Send>(
     work: impl Fn(usize) -> Result<T, String> + Sync,
 ) -> Result<Vec<T>, String> {
     let done = AtomicUsize::new(0);
-    let told = Mutex::new(Instant::now());
+    let last_line = Mutex::new(Instant::now());
     let begun = Instant::now();
     let results = each(count, jobs, |number| {
         // A signal stops the work between two pieces.
@@ -51,19 +51,24 @@ pub fn all<T: Send>(
         }
         let result = work(number);
         let done = done.fetch_add(1, Ordering::SeqCst) + 1;
-        tell(what, (done, count), begun, &told);
+        print_progress(what, (done, count), begun, &last_line);
         result
     })?;
     if stopped() { Err(STOPPED.into()) } else { Ok(results) }
 }
 
 /// A line every few seconds, and one at the end.
-fn tell(what: &str, (done, count): (usize, usize), begun: Instant, told: &Mutex<Instant>) {
-    let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-    if told.elapsed() < EVERY && done < count {
+fn print_progress(
+    what: &str,
+    (done, count): (usize, usize),
+    begun: Instant,
+    last_line: &Mutex<Instant>,
+) {
+    let mut printed = last_line.lock().unwrap_or_else(PoisonError::into_inner);
+    if printed.elapsed() < EVERY && done < count {
         return;
     }
-    *told = Instant::now();
+    *printed = Instant::now();
     let spent = begun.elapsed().as_secs_f64();
     let left = spent / done as f64 * (count - done) as f64;
     eprintln!("{what}: {done} of {count} in {spent:.0} s, {left:.0} s left");

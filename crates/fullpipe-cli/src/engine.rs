@@ -24,7 +24,7 @@ pub fn choose(
     let engine = named(name, as_kernel)?;
 
     // Captures have limits that no scenario key shows, so they are checked apart.
-    if arguments.pcap.is_some() && !engine.tells_packets() {
+    if arguments.pcap.is_some() && !engine.records_packets() {
         return Err(Failure::Input(format!("engine {name} tells no single packets, so no --pcap")));
     }
     let datagrams = |plan: &Plan| !plan.resolved.datagrams.is_empty();

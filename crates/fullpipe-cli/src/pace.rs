@@ -65,7 +65,7 @@ impl Pace {
 #[derive(Debug)]
 pub struct Every {
     began: Instant,
-    told: Duration,
+    last_line: Duration,
 }
 
 /// Least and most time between two lines; between these bounds, the pause as a share of the time so far.
@@ -76,7 +76,7 @@ const SHARE: u32 = 10;
 impl Every {
     /// The clock starts now.
     pub fn new() -> Every {
-        Every { began: Instant::now(), told: Duration::ZERO }
+        Every { began: Instant::now(), last_line: Duration::ZERO }
     }
 
     /// Time since the beginning.
@@ -91,9 +91,9 @@ impl Every {
 
     fn is_due_at(&mut self, now: Duration) -> bool {
         let gap = (now / SHARE).clamp(SHORTEST, LONGEST);
-        let due = now >= self.told + gap;
+        let due = now >= self.last_line + gap;
         if due {
-            self.told = now;
+            self.last_line = now;
         }
         due
     }

@@ -109,7 +109,7 @@ impl Progress {
         }
     }
 
-    /// A run of the scenario has ended. Of many runs lines tell only how many have.
+    /// A run of the scenario has ended. Of many runs lines show only how many have.
     pub fn ended(&self, text: &str) {
         if let Progress::Lines(lines) = self {
             let mut lines = lock(lines);

@@ -41,19 +41,19 @@ pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
         Sampler::new(plan, probes, Counters::open(plan, hosts.iter().map(|own| own.namespace))?)?;
     // A sample is taken at its time, whatever else there is to do.
     sys::go_first().at(|| "priority of samples")?;
-    let (count, mut taken, mut told) = (plan.end_ns / plan.sample_ns, 0, 0);
+    let (count, mut taken, mut reported) = (plan.end_ns / plan.sample_ns, 0, 0);
 
     // Several samples are one chain, because a call of the kernel is expensive here.
     while taken < count {
         let next = count.min(taken + sampler.at_once);
         let times: Vec<u64> = (taken + 1..=next).map(|number| number * plan.sample_ns).collect();
-        wait_for(times[0], told)?;
+        wait_for(times[0], reported)?;
         sampler.take(&times)?;
-        (taken, told) = (next, next * plan.sample_ns);
+        (taken, reported) = (next, next * plan.sample_ns);
     }
-    wait_for(plan.end_ns, told)?;
+    wait_for(plan.end_ns, reported)?;
     sys::sleep_until(run::start() + plan.end_ns + AFTER);
-    if told < plan.end_ns {
+    if reported < plan.end_ns {
         sampler.last(plan.end_ns)?;
     }
     let mut out = run::out()?;
@@ -95,12 +95,12 @@ impl Ended<'_> {
     }
 }
 
-/// Waits until a time is near, and reports the progress on the way there; the last report was at `told`.
-fn wait_for(time_ns: u64, mut told: u64) -> Result<()> {
-    while told + WHILE < time_ns {
-        told += WHILE;
-        sys::sleep_until(run::start() + told + AFTER);
-        run::out()?.progress(told).at(|| "progress")?;
+/// Waits until a time is near, and reports the progress on the way there; the last report was at `reported`.
+fn wait_for(time_ns: u64, mut reported: u64) -> Result<()> {
+    while reported + WHILE < time_ns {
+        reported += WHILE;
+        sys::sleep_until(run::start() + reported + AFTER);
+        run::out()?.progress(reported).at(|| "progress")?;
     }
     Ok(())
 }

@@ -214,8 +214,8 @@ impl Changes {
     /// Watches a socket to which no more is written: it is always writable, so that epoll reports each change.
     pub fn of(socket: &OwnedFd) -> io::Result<Changes> {
         let changes = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        let told = epoll::EventFlags::OUT | epoll::EventFlags::ET;
-        epoll::add(&changes, socket, epoll::EventData::new_u64(0), told)?;
+        let reported = epoll::EventFlags::OUT | epoll::EventFlags::ET;
+        epoll::add(&changes, socket, epoll::EventData::new_u64(0), reported)?;
         Ok(Changes(changes))
     }
 

@@ -54,7 +54,7 @@ impl Ring {
         let room = self.texts.len() / LONGEST;
         assert!(steps.len() <= self.ticks.len() && texts <= room, "the chain fits into the ring");
         let Some(last) = steps.len().checked_sub(1) else { return Ok(()) };
-        let (mut text, mut told) = (0, 0);
+        let (mut text, mut completions) = (0, 0);
         for (number, step) in steps.iter().enumerate() {
             let reads = matches!(step, Step::Text(_));
             // The next request belongs to the chain, whatever the result of this one: a read of less than the buffer
@@ -66,9 +66,9 @@ impl Ring {
             // SAFETY: what it points to is ours or borrowed until `submit` returns.
             unsafe { self.ring.submission().push(&request) }.expect("room for the chain");
             text += usize::from(reads);
-            told += usize::from(!flags.contains(Flags::SKIP_SUCCESS));
+            completions += usize::from(!flags.contains(Flags::SKIP_SUCCESS));
         }
-        self.submit(steps, told)?;
+        self.submit(steps, completions)?;
 
         // A timer with more than one tick shows that a sample was missed.
         let mut steps = steps.iter().zip(&self.ticks);
@@ -102,12 +102,12 @@ impl Ring {
         }
     }
 
-    /// Hands the chain over and waits for its last completion. `told` steps make one in any case, the others if
+    /// Hands the chain over and waits for its last completion. `completions` steps make one in any case, the others if
     /// they fail.
     ///
     /// No step of the chain is in progress when this returns, and all that it points to was borrowed until then.
-    fn submit(&mut self, steps: &[Step<'_>], told: usize) -> io::Result<()> {
-        let (mut left, mut missing, mut over) = (steps.len(), told, false);
+    fn submit(&mut self, steps: &[Step<'_>], completions: usize) -> io::Result<()> {
+        let (mut left, mut missing, mut over) = (steps.len(), completions, false);
         let mut failure = Ok(());
         self.lengths.clear();
         while !over {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_and_what_follows_is_done() {
+    fn a_failure_is_returned_and_later_steps_are_done() {
         let Some(mut ring) = ring(3) else { return };
         let (from, to) = sys::pair().expect("sockets");
         let timer = sys::ticks(0, MS).expect("a timer");

@@ -1,4 +1,4 @@
-//! Counters of the guest's kernel, from records that tell them by numbers.
+//! Counters of the guest's kernel, from records that name them by numbers.
 
 use super::samples::word;
 use fullpipe_base::trace::Counter;
@@ -55,7 +55,7 @@ mod tests {
         names.name(2, "receiver\nUdp.InErrors");
         let body: Vec<u8> = [1, 70, 0, 60_u64].iter().flat_map(|n| n.to_ne_bytes()).collect();
         let head = |index| Head { kind: 0, index, len: body.len() as u32, time_ns: 5 };
-        let told = |index| -> Vec<(String, String, u64)> {
+        let read = |index| -> Vec<(String, String, u64)> {
             names
                 .read(head(index), &body)
                 .into_iter()
@@ -63,8 +63,8 @@ mod tests {
                 .collect()
         };
         let row = |host: &str, name: &str, value| (host.to_string(), name.to_string(), value);
-        assert_eq!(told(1), [row("sender", "Tcp.OutSegs", 70), row("sender", "Tcp.InSegs", 60)]);
-        assert_eq!(told(2), [row("receiver", "Udp.InErrors", 60)]);
-        assert_eq!(told(3), []);
+        assert_eq!(read(1), [row("sender", "Tcp.OutSegs", 70), row("sender", "Tcp.InSegs", 60)]);
+        assert_eq!(read(2), [row("receiver", "Udp.InErrors", 60)]);
+        assert_eq!(read(3), []);
     }
 }

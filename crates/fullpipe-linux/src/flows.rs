@@ -138,14 +138,14 @@ impl Limits {
     /// beyond the time that has passed is taken later.
     fn advance(&mut self, now: u64, info: &TcpInfo, bulk: bool) {
         let mut left = now.saturating_sub(self.until);
-        let told = [info.rwnd_limited, info.sndbuf_limited];
+        let limited = [info.rwnd_limited, info.sndbuf_limited];
 
         // busy_time has the time of both other limits in it (tcp_get_info_chrono_stats).
-        let rest = info.busy_time.saturating_sub(told[0] + told[1]);
+        let rest = info.busy_time.saturating_sub(limited[0] + limited[1]);
         let kinds = [Limit::ReceiveWindow, Limit::SendBuffer, phase(info, bulk)];
 
         // Each count is credited once, and at most with the time that has passed.
-        for (i, us) in [told[0], told[1], rest].into_iter().enumerate() {
+        for (i, us) in [limited[0], limited[1], rest].into_iter().enumerate() {
             let share = (us * 1000).saturating_sub(self.credited[i]).min(left);
             self.credited[i] += share;
             self.spent[kinds[i] as usize] += share;
@@ -276,8 +276,8 @@ mod tests {
     }
 
     #[test]
-    fn each_timeout_is_told_and_none_of_a_syn() {
-        let told = |state: &mut FlowState, info: TcpInfo, ms| {
+    fn each_timeout_is_an_event_and_none_of_a_syn() {
+        let sampled = |state: &mut FlowState, info: TcpInfo, ms| {
             state.sender = info;
             let (sample, events) = state.sample(Time::ms(ms), 0, 1448);
             let timeouts = events.iter().filter(|event| event.kind == EventKind::Timeout);
@@ -292,20 +292,20 @@ mod tests {
         };
         let mut known = FlowState::default();
         known.connected(2);
-        assert_eq!(told(&mut known, info(Some(2), 0, 2), 1), (vec![], 0));
-        assert_eq!(told(&mut known, info(Some(5), 1, 6), 2), (vec![1, 2, 3], 4));
+        assert_eq!(sampled(&mut known, info(Some(2), 0, 2), 1), (vec![], 0));
+        assert_eq!(sampled(&mut known, info(Some(5), 1, 6), 2), (vec![1, 2, 3], 4));
         // Linux 6.1 does not count them.
         let mut old = FlowState::default();
         old.connected(1);
-        assert_eq!(told(&mut old, info(None, 0, 1), 1), (vec![], 0));
-        assert_eq!(told(&mut old, info(None, 1, 2), 2), (vec![1], 1));
-        assert_eq!(told(&mut old, info(None, 3, 4), 3), (vec![2, 3], 3));
-        assert_eq!(told(&mut old, info(None, 0, 4), 4), (vec![], 3));
-        assert_eq!(told(&mut old, info(None, 1, 5), 5), (vec![4], 4));
+        assert_eq!(sampled(&mut old, info(None, 0, 1), 1), (vec![], 0));
+        assert_eq!(sampled(&mut old, info(None, 1, 2), 2), (vec![1], 1));
+        assert_eq!(sampled(&mut old, info(None, 3, 4), 3), (vec![2, 3], 3));
+        assert_eq!(sampled(&mut old, info(None, 0, 4), 4), (vec![], 3));
+        assert_eq!(sampled(&mut old, info(None, 1, 5), 5), (vec![4], 4));
     }
 
     #[test]
-    fn a_change_of_state_is_told_once() {
+    fn a_change_of_state_is_one_event() {
         let mut state = FlowState::default();
         state.sender.ca_state = 3;
         let (_, events) = state.sample(Time::ms(1), 2, 1448);

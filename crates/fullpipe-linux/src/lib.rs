@@ -2,8 +2,8 @@
 //!
 //! | file | concern |
 //! |---|---|
-//! | `lower/`, `way.rs`, `nic.rs` | the guest's plan: hosts, flows, the path as routers with qdiscs, the hosts' cards |
-//! | `realise/` | the guest's elements for each [`fullpipe_scenario::Ask`] of a path element |
+//! | `lower/`, `topology.rs`, `nic.rs` | the guest's plan: hosts, flows, the path as routers with qdiscs, the hosts' cards |
+//! | `realise/` | the guest's elements for each [`fullpipe_scenario::Impairment`] of a path element |
 //! | `kernel/` | the kernel: built on the user's machine from the distribution's source |
 //! | `rootfs.rs`, `memory.rs`, `machine.rs` | the guest's files, its memory and its process |
 //! | `refused.rs` | values that the kernel does not take, by the scenario's keys |
@@ -26,8 +26,8 @@ mod refused;
 mod rootfs;
 mod samples;
 mod tcp_info;
+mod topology;
 mod trial;
-mod way;
 
 pub use memory::directory as memory_directory;
 pub use trial::boot;
@@ -41,10 +41,10 @@ use fullpipe_guest::refusal::Refusal;
 use fullpipe_scenario::Resolved;
 use fullpipe_scenario::engine::{Engine, Failed, Outcome, Support};
 use kernel::{Cache, Contents, Family, Hz, Wanted};
-use lower::Asked;
+use lower::Lowered;
 use machine::{Machine, PATIENCE, Patience, State};
 use records::Records;
-use rootfs::Jail;
+use rootfs::RootFs;
 use samples::Samples;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -121,7 +121,7 @@ impl Engine for Linux {
     }
 
     fn check(&self, resolved: &Resolved) -> Result<(), String> {
-        lower::ask(resolved, self.family(resolved)).map(drop)
+        lower::lower(resolved, self.family(resolved)).map(drop)
     }
 
     fn run(
@@ -146,8 +146,8 @@ impl Linux {
         control: &mut dyn Control,
     ) -> Result<Outcome, Failed> {
         let family = self.family(resolved);
-        let asked = lower::ask(resolved, family).map_err(Failed::Scenario)?;
-        let Asked { plan, words, stages, memory_mib } = asked;
+        let asked = lower::lower(resolved, family).map_err(Failed::Scenario)?;
+        let Lowered { plan, words, stages, memory_mib } = asked;
         let infos: Vec<_> = stages.iter().map(|stage| stage.info.clone()).collect();
         sink.stages(&infos);
         let mut samples = Samples::new(
@@ -167,9 +167,9 @@ impl Linux {
             words: &words,
         };
 
-        // The guest finds its init and its plan in the jail, and writes its records there.
-        let jail = Jail::new(&plan).map_err(|e| Failed::Machine(rootfs::cannot_write(&e)))?;
-        let machine = Machine::start(&parts, jail, patience).map_err(Failed::Machine)?;
+        // The guest finds its init and its plan in its root directory, and writes its records there.
+        let rootfs = RootFs::new(&plan).map_err(|e| Failed::Machine(rootfs::cannot_write(&e)))?;
+        let machine = Machine::start(&parts, rootfs, patience).map_err(Failed::Machine)?;
         let following = Following { machine, samples, records: None, reached: Time::ZERO };
         following.follow(sink, control).map_err(|stop| match stop {
             Stop::Refused(refusal) => refused::failed(&refusal, resolved, family),
@@ -183,7 +183,7 @@ impl Linux {
 /// # Errors
 /// The key that is refused after all.
 pub fn plan(resolved: &Resolved) -> Result<Plan, String> {
-    lower::ask(resolved, LINUX.family(resolved)).map(|asked| asked.plan)
+    lower::lower(resolved, LINUX.family(resolved)).map(|asked| asked.plan)
 }
 
 /// Words of the kernel's command line for `resolved`: parameters of modules.
@@ -191,7 +191,7 @@ pub fn plan(resolved: &Resolved) -> Result<Plan, String> {
 /// # Errors
 /// As [`plan`].
 pub fn words(resolved: &Resolved) -> Result<Vec<String>, String> {
-    lower::ask(resolved, LINUX.family(resolved)).map(|asked| asked.words)
+    lower::lower(resolved, LINUX.family(resolved)).map(|asked| asked.words)
 }
 
 /// Release of the built kernel that runs `resolved`, for instance "6.12.117"; none where it is not known.
@@ -214,7 +214,7 @@ fn built(resolved: &Resolved, family: Family) -> Result<PathBuf, String> {
     let found = cache.find(&wanted).map(|entry| entry.kernel());
     found.ok_or_else(|| {
         Missing { wanted, others: others(&cache, wanted) }
-            .told(|hz| format!("--set hosts.sender.hz={hz} --set hosts.receiver.hz={hz}"))
+            .describe(|hz| format!("--set hosts.sender.hz={hz} --set hosts.receiver.hz={hz}"))
     })
 }
 
@@ -240,7 +240,7 @@ impl Missing {
     }
 
     /// Text on what is missing, and how to get it; `option` makes the option for another HZ.
-    pub fn told(&self, option: impl Fn(Hz) -> String) -> String {
+    pub fn describe(&self, option: impl Fn(Hz) -> String) -> String {
         let Missing { wanted, others } = self;
         let Wanted { family, hz, contents } = wanted;
         let mut build = format!("fullpipe kernel build --version {family} --hz {hz}");
@@ -283,7 +283,7 @@ impl Following {
 
             // A machine that has ended may have left records that are not read yet.
             let ended = matches!(state, State::Ended(_)) && !more;
-            if let Some(time) = self.samples.tell(sink, ended) {
+            if let Some(time) = self.samples.emit(sink, ended) {
                 self.reached = time;
             }
             if !control.go_on(self.reached) {

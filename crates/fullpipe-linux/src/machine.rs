@@ -6,7 +6,7 @@
 
 use super::kernel::needs::free_space;
 use super::memory;
-use super::rootfs::{self, Jail};
+use super::rootfs::{self, RootFs};
 use fullpipe_guest::boot::{self, Parts};
 use fullpipe_guest::record;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -45,7 +45,7 @@ pub(super) const PATIENCE: Patience =
 /// The process of a guest kernel, with its directory and its progress.
 pub(super) struct Machine {
     child: Child,
-    jail: Jail,
+    rootfs: RootFs,
     /// Where its memory lies.
     memory: PathBuf,
     /// Room that was left there when it was last looked at, bytes.
@@ -67,29 +67,33 @@ pub(super) enum State {
 }
 
 impl Machine {
-    /// Starts the machine; its output goes to files in `jail`.
+    /// Starts the machine; its output goes to files in `rootfs`.
     ///
     /// # Errors
     /// A file cannot be made, or the kernel cannot be started, in words.
-    pub(super) fn start(parts: &Parts, jail: Jail, patience: Patience) -> Result<Machine, String> {
+    pub(super) fn start(
+        parts: &Parts,
+        rootfs: RootFs,
+        patience: Patience,
+    ) -> Result<Machine, String> {
         // The kernel's output and errors go to one file, in their order.
         let console = || {
-            let console = File::create(jail.file(CONSOLE))?;
+            let console = File::create(rootfs.file(CONSOLE))?;
             Ok((console.try_clone()?, console))
         };
         let (output, errors) = console().map_err(|e: io::Error| rootfs::cannot_write(&e))?;
-        let mut command = boot::command(parts, jail.path());
+        let mut command = boot::command(parts, rootfs.path());
         command.stdin(Stdio::null()).stdout(output).stderr(errors).process_group(0);
         let child =
             command.spawn().map_err(|e| format!("cannot start {}: {e}", parts.kernel.display()))?;
         let memory: PathBuf = parts.memory_directory.into();
         let (room, seen) = (free_space(&memory), (0, Duration::ZERO, Instant::now()));
-        Ok(Machine { child, jail, memory, room, seen, patience })
+        Ok(Machine { child, rootfs, memory, room, seen, patience })
     }
 
     /// The file of the machine's records. The reader gives the room of records back that it has read.
     pub(super) fn records(&self) -> io::Result<File> {
-        File::options().read(true).write(true).open(self.jail.file(record::FILE))
+        File::options().read(true).write(true).open(self.rootfs.file(record::FILE))
     }
 
     /// State of the machine now.
@@ -141,7 +145,7 @@ impl Machine {
     /// ns since the run's start, as the guest last said.
     fn virtual_time(&self) -> u64 {
         let mut bytes = [0; 8];
-        let file = File::open(self.jail.file(record::PROGRESS));
+        let file = File::open(self.rootfs.file(record::PROGRESS));
         match file.and_then(|mut file| file.read_exact(&mut bytes)) {
             Ok(()) => u64::from_ne_bytes(bytes),
             Err(_) => 0,
@@ -165,13 +169,13 @@ impl Machine {
 
     /// A sentence about a failure that the kernel's output shows, ending in ": ".
     pub(super) fn cause(&self) -> Option<String> {
-        let text = fs::read(self.jail.file(CONSOLE)).unwrap_or_default();
+        let text = fs::read(self.rootfs.file(CONSOLE)).unwrap_or_default();
         cause(&String::from_utf8_lossy(&text), register_bytes())
     }
 
     /// The last lines that the kernel has printed, indented.
     pub(super) fn last_lines(&self) -> String {
-        let text = fs::read(self.jail.file(CONSOLE)).unwrap_or_default();
+        let text = fs::read(self.rootfs.file(CONSOLE)).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         let last = &lines[lines.len().saturating_sub(SHOWN_LINES)..];

@@ -32,7 +32,7 @@ fn failure(
     control: impl FnOnce(u32) -> Stopper,
 ) -> String {
     let run = resolved();
-    let mut asked = lower::ask(&run, Family::V6_12).expect("a plan");
+    let mut asked = lower::lower(&run, Family::V6_12).expect("a plan");
     // A real kernel prints something then.
     asked.words.push("loglevel=7".into());
     let parts = Parts {
@@ -42,9 +42,9 @@ fn failure(
         seed: 1,
         words: &asked.words,
     };
-    let jail = Jail::new(&asked.plan).expect("files");
-    prepare(jail.path());
-    let machine = Machine::start(&parts, jail, patience).expect("it starts");
+    let rootfs = RootFs::new(&asked.plan).expect("files");
+    prepare(rootfs.path());
+    let machine = Machine::start(&parts, rootfs, patience).expect("it starts");
     let mut control = control(machine.child.id());
     let samples = Samples::new(
         asked.stages,
@@ -83,8 +83,8 @@ fn never(process: u32) -> Stopper {
 
 /// A shell as the kernel: the first word of a kernel's command line is the script's name to it.
 fn failure_of_script(script: &str, patience: Patience) -> String {
-    let write = |jail: &Path| {
-        std::fs::write(jail.join("uml_dir=uml"), script).expect("a script");
+    let write = |rootfs: &Path| {
+        std::fs::write(rootfs.join("uml_dir=uml"), script).expect("a script");
     };
     failure(Path::new("/bin/sh"), patience, write, never)
 }

@@ -1,7 +1,7 @@
 //! The cards of hosts: a rate, and the queue in front of it.
 
 use super::realise::{self, CARD_AHEAD_NS, Serial, Wire, codel, fq_codel, red, tbf};
-use super::way::{Counters, Seen, Watched};
+use super::topology::{Counters, Seen, Watched};
 use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::trace::StageInfo;
 use fullpipe_base::units::{Framing, Rate};

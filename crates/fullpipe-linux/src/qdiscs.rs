@@ -2,7 +2,7 @@
 //! gen_stats.h).
 
 use super::tcp_info::number;
-use super::way::Counters;
+use super::topology::Counters;
 
 const NLMSG_HEADER: usize = 16;
 const TCMSG: usize = 20;

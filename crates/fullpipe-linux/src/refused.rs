@@ -85,7 +85,7 @@ fn host(role: Role) -> &'static str {
 fn algorithm(flow: &Flow, family: Family) -> Wanted {
     let name = &flow.congestion.name;
     let key = format!("flow.{}.congestion", flow.name);
-    let modules = congestion::genuine();
+    let modules = congestion::of_real_kernels();
     let Some(module) = modules.iter().find(|module| module.name == name.as_str()) else {
         return Wanted::new(key, name);
     };
@@ -131,7 +131,7 @@ duration = "1s"
 congestion = { name = "cdg", window = 7, use_shadow = 0 }
 "#;
 
-    fn told(asked: Asked) -> Failed {
+    fn failure(asked: Asked) -> Failed {
         let scenario = load(&Source::text("asked.toml", SCENARIO), &[], &[]).expect("valid");
         let refusal = Refusal { asked, said: "No".into() };
         failed(&refusal, &scenario.plans()[0].resolved, Family::V6_12)
@@ -142,7 +142,7 @@ congestion = { name = "cdg", window = 7, use_shadow = 0 }
     }
 
     #[test]
-    fn what_a_scenario_asks_for_is_told_by_its_key() {
+    fn what_a_scenario_asks_for_is_named_by_its_key() {
         let option = |role| Asked::Option { flow: 0, role, name: "TCP_SYNCNT".into(), value: 9 };
         let (sender, receiver) = (Whose::Host(Role::Sender), Whose::Host(Role::Receiver));
         let congestion = |flow, name: &str| Asked::Congestion { flow, name: name.into() };
@@ -173,7 +173,9 @@ congestion = { name = "cdg", window = 7, use_shadow = 0 }
             ),
         ];
         for (asked, key, why) in cases {
-            let Failed::Scenario(text) = told(asked) else { panic!("{key}: not the scenario's") };
+            let Failed::Scenario(text) = failure(asked) else {
+                panic!("{key}: not the scenario's")
+            };
             let expected = format!("engine linux cannot do {key}: Linux 6.12 refuses it: {why}No");
             assert!(text.starts_with(&expected), "{text}");
         }
@@ -182,7 +184,7 @@ congestion = { name = "cdg", window = 7, use_shadow = 0 }
     #[test]
     fn what_the_engine_sets_is_no_fault_of_the_scenario() {
         let text = "Linux 6.12 refuses sysctl net/ipv4/tcp_mem = 1: No";
-        let told = told(sysctl(Whose::Kernel, "net/ipv4/tcp_mem", "1"));
-        assert_eq!(told, Failed::Machine(text.into()));
+        let found = failure(sysctl(Whose::Kernel, "net/ipv4/tcp_mem", "1"));
+        assert_eq!(found, Failed::Machine(text.into()));
     }
 }

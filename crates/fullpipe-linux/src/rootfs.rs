@@ -19,31 +19,31 @@ const NAME: &str = "fullpipe-linux";
 static TRIED: Mutex<u32> = Mutex::new(1);
 
 /// A guest's directory. It is removed when dropped; leftovers of a killed program are removed by the next one.
-pub(super) struct Jail {
+pub(super) struct RootFs {
     path: PathBuf,
     /// Holds the lock that says that it is in use.
     _lock: Option<File>,
 }
 
-impl Jail {
-    /// A new jail in the system's directory for temporary files.
-    pub(super) fn new(plan: &Plan) -> io::Result<Jail> {
-        Jail::within(&std::env::temp_dir(), plan)
+impl RootFs {
+    /// A new root directory in the system's directory for temporary files.
+    pub(super) fn new(plan: &Plan) -> io::Result<RootFs> {
+        RootFs::within(&std::env::temp_dir(), plan)
     }
 
-    fn within(parent: &Path, plan: &Plan) -> io::Result<Jail> {
-        let jail = Jail::empty(parent)?;
+    fn within(parent: &Path, plan: &Plan) -> io::Result<RootFs> {
+        let rootfs = RootFs::empty(parent)?;
         for directory in boot::DIRECTORIES {
-            fs::create_dir(jail.path.join(directory))?;
+            fs::create_dir(rootfs.path.join(directory))?;
         }
-        jail.write(boot::INIT, INIT, 0o755)?;
-        jail.write(plan::FILE, &serde_json::to_vec(plan)?, 0o644)?;
-        Ok(jail)
+        rootfs.write(boot::INIT, INIT, 0o755)?;
+        rootfs.write(plan::FILE, &serde_json::to_vec(plan)?, 0o644)?;
+        Ok(rootfs)
     }
 
     /// A new directory, with a free number. A directory of our process number may be another container's that shares
     /// `parent`, or a leftover that may not be removed.
-    fn empty(parent: &Path) -> io::Result<Jail> {
+    fn empty(parent: &Path) -> io::Result<RootFs> {
         let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
 
         // Directories of killed runs are removed first, because they may fill the file system.
@@ -53,7 +53,7 @@ impl Jail {
             *tried += 1;
             let path = parent.join(format!("{}-{tried}", stale::hidden_name(NAME)));
             match fs::create_dir(&path) {
-                Ok(()) => return Ok(Jail { _lock: stale::lock(&path), path }),
+                Ok(()) => return Ok(RootFs { _lock: stale::lock(&path), path }),
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(e),
             }
@@ -77,7 +77,7 @@ impl Jail {
     }
 }
 
-impl Drop for Jail {
+impl Drop for RootFs {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path);
     }
@@ -90,7 +90,7 @@ pub(super) fn cannot_write(why: &io::Error) -> String {
     format!("cannot write the guest's files to {}: {why}; {remedy}", place.display())
 }
 
-/// Whether there is a directory for jails.
+/// Whether there is a directory for root directories.
 ///
 /// # Errors
 /// There is none.

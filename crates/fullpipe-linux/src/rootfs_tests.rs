@@ -14,12 +14,14 @@ fn names_that_are_taken_are_passed_and_what_nobody_holds_goes() {
     let (held, left): (Vec<_>, Vec<_>) =
         all.into_iter().enumerate().partition(|(at, _)| at % 2 == 0);
     let locks: Vec<_> = held.iter().map(|(_, path)| stale::lock(path).expect("free")).collect();
-    let jails = [(); 3].map(|()| Jail::empty(parent.path()).expect("a jail"));
+    let directories = [(); 3].map(|()| RootFs::empty(parent.path()).expect("a root directory"));
     assert!(held.iter().all(|(_, path)| path.exists()));
-    assert!(left.iter().all(|(_, path)| !path.exists() || jails.iter().any(|j| j.path == *path)));
-    assert!(jails.iter().all(|jail| jail.path.is_dir()));
-    drop((jails, locks));
-    Jail::empty(parent.path()).expect("a jail");
+    assert!(
+        left.iter().all(|(_, path)| !path.exists() || directories.iter().any(|j| j.path == *path))
+    );
+    assert!(directories.iter().all(|rootfs| rootfs.path.is_dir()));
+    drop((directories, locks));
+    RootFs::empty(parent.path()).expect("a root directory");
     assert_eq!(fs::read_dir(parent.path()).expect("entries").count(), 0);
 }
 
@@ -28,9 +30,9 @@ fn threads_do_not_take_each_others_directories_for_leftovers() {
     let parent = tempfile::tempdir().expect("a directory");
     let make = || {
         (0..50).for_each(|_| {
-            let jail = Jail::empty(parent.path()).expect("a jail");
+            let rootfs = RootFs::empty(parent.path()).expect("a root directory");
             std::thread::yield_now();
-            assert!(jail.path.is_dir(), "{} is gone", jail.path.display());
+            assert!(rootfs.path.is_dir(), "{} is gone", rootfs.path.display());
         });
     };
     std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(make))));

@@ -4,7 +4,7 @@ use super::counters::Names;
 use super::flows::{FlowState, SendingEnd};
 use super::qdiscs::{self, Counted};
 use super::tcp_info::{TcpInfo, number};
-use super::way::{Counters, List, Seen, Watched};
+use super::topology::{Counters, List, Seen, Watched};
 use fullpipe_base::trace::{Counter, Event, EventKind, Sink, StageSample};
 use fullpipe_base::units::Time;
 use fullpipe_guest::record::{self, Head};
@@ -24,9 +24,9 @@ pub(super) struct Samples {
     next: u64,
     waiting: BTreeMap<u64, Pending>,
     counted: HashMap<Counters, Counted>,
-    /// Busy time of each stage up to the last sample, ns; the sample's time is `told`.
+    /// Busy time of each stage up to the last sample, ns; the sample's time is `sampled_at`.
     busy: Vec<u64>,
-    told: Time,
+    sampled_at: Time,
     /// Whether the guest has reported its end; its error.
     pub(super) done: bool,
     pub(super) failed: Option<String>,
@@ -46,7 +46,7 @@ pub(super) struct Samples {
 struct Pending {
     flows: Vec<(Side, u16, TcpInfo)>,
     qdiscs: Vec<(Counters, Counted)>,
-    told: BTreeSet<u16>,
+    namespaces: BTreeSet<u16>,
     events: Vec<Event>,
     counters: Vec<Counter>,
 }
@@ -67,7 +67,7 @@ impl Samples {
         let namespaces = stages.iter().flat_map(|stage| stage.seen.namespaces()).collect();
         Samples {
             busy: vec![0; stages.len()],
-            told: Time::ZERO,
+            sampled_at: Time::ZERO,
             stages,
             namespaces,
             flows: ends.iter().map(|end| FlowState::new(*end)).collect(),
@@ -101,7 +101,7 @@ impl Samples {
                 let found = qdiscs::read(head.index, body);
                 let pending = self.at(time);
                 pending.qdiscs.extend(found);
-                pending.told.insert(head.index);
+                pending.namespaces.insert(head.index);
             }
             record::EVENT => self.event(head, body),
             record::NAMES => self.counter_names.name(head.index, &text(body)),
@@ -159,12 +159,12 @@ impl Samples {
 
     /// Passes the complete samples on to the sink, with `all` also those that never will be; returns the time of the
     /// last one.
-    pub(super) fn tell(&mut self, sink: &mut dyn Sink, all: bool) -> Option<Time> {
+    pub(super) fn emit(&mut self, sink: &mut dyn Sink, all: bool) -> Option<Time> {
         let mut last = None;
         while self.next <= self.end && (self.is_whole() || all && !self.waiting.is_empty()) {
             let pending = self.waiting.remove(&self.next).unwrap_or_default();
             last = Some(Time(self.next));
-            self.tell_one(pending, sink);
+            self.emit_one(pending, sink);
             if self.next == self.end {
                 self.next = u64::MAX;
                 break;
@@ -179,10 +179,12 @@ impl Samples {
         if self.next == self.end && !self.done {
             return false;
         }
-        self.waiting.get(&self.next).is_some_and(|pending| self.namespaces.is_subset(&pending.told))
+        self.waiting
+            .get(&self.next)
+            .is_some_and(|pending| self.namespaces.is_subset(&pending.namespaces))
     }
 
-    fn tell_one(&mut self, pending: Pending, sink: &mut dyn Sink) {
+    fn emit_one(&mut self, pending: Pending, sink: &mut dyn Sink) {
         let time = Time(self.next);
         let mut events = pending.events;
         for (side, flow, info) in pending.flows {
@@ -197,9 +199,9 @@ impl Samples {
             flow.into_iter().for_each(FlowState::abort);
         }
         let mss = self.mss;
-        let told =
+        let sampled =
             self.flows.iter_mut().enumerate().map(|(i, flow)| flow.sample(time, i as u16, mss));
-        let (samples, changes): (Vec<_>, Vec<_>) = told.unzip();
+        let (samples, changes): (Vec<_>, Vec<_>) = sampled.unzip();
         events.extend(changes.into_iter().flatten());
 
         // Changes of state become events as well, so all are brought in order of time.
@@ -216,7 +218,7 @@ impl Samples {
             let sample = stage_sample(time, index as u16, entered, counted);
             sink.stage(&StageSample { busy_ns, ..sample });
         }
-        self.told = time;
+        self.sampled_at = time;
         pending.counters.iter().for_each(|counter| sink.counter(counter));
     }
 
@@ -224,7 +226,7 @@ impl Samples {
     fn works(&mut self, stage: usize, time: Time, counted: Counted) -> u64 {
         let serial = self.stages[stage].serial;
         let takes = serial.map_or(0, |serial| serial.busy_ns(counted.bytes, counted.packets));
-        let most = self.busy[stage] + time.saturating_sub(self.told).as_ns();
+        let most = self.busy[stage] + time.saturating_sub(self.sampled_at).as_ns();
         self.busy[stage] = takes.min(most);
         self.busy[stage]
     }
@@ -328,13 +330,13 @@ mod tests {
     fn a_sample_waits_for_its_qdiscs_and_the_last_one_for_the_end() {
         let (mut samples, mut recording) = (samples(2 * MS), Recording::default());
         take(&mut samples, record::SENDER, MS, &[0; 256]);
-        assert_eq!(samples.tell(&mut recording, false), None);
+        assert_eq!(samples.emit(&mut recording, false), None);
         take(&mut samples, record::SENDER, 2 * MS, &[0; 256]);
         take(&mut samples, record::QDISCS, MS, &[]);
         take(&mut samples, record::QDISCS, 2 * MS, &[]);
-        assert_eq!(samples.tell(&mut recording, false), Some(Time(MS)));
+        assert_eq!(samples.emit(&mut recording, false), Some(Time(MS)));
         take(&mut samples, record::DONE, 2 * MS, &[]);
-        assert_eq!(samples.tell(&mut recording, false), Some(Time(2 * MS)));
+        assert_eq!(samples.emit(&mut recording, false), Some(Time(2 * MS)));
         assert_eq!((recording.flows.len(), recording.stage_samples.len()), (2, 2));
     }
 
@@ -346,7 +348,7 @@ mod tests {
         let mut samples = Samples::new(vec![card], &[], 1448, MS, 9 * MS);
         let mut works = |ms: u64, bytes: u64| {
             let works = samples.works(0, Time::ms(ms), Counted { bytes, ..Counted::default() });
-            samples.told = Time::ms(ms);
+            samples.sampled_at = Time::ms(ms);
             works / 1000
         };
         assert_eq!([works(1, 1500), works(2, 2000), works(3, 2100)], [1000, 2000, 2100]);
@@ -355,17 +357,17 @@ mod tests {
 
     #[test]
     fn another_congestion_control_than_was_asked_for_is_a_failure() {
-        let told = |name: &[u8]| {
+        let failure = |name: &[u8]| {
             let mut samples = samples(2 * MS);
             samples.congestion = vec!["cubic".into()];
             let body = [&record::ESTABLISHED.to_ne_bytes()[..], &[0; 16], name].concat();
             take(&mut samples, record::EVENT, MS, &body);
             samples.failed
         };
-        assert_eq!(told(b"cubic\0\0\0\0\0\0\0\0\0\0\0"), None);
-        let other = told(b"reno\0\0\0\0\0\0\0\0\0\0\0\0").expect("a failure");
+        assert_eq!(failure(b"cubic\0\0\0\0\0\0\0\0\0\0\0"), None);
+        let other = failure(b"reno\0\0\0\0\0\0\0\0\0\0\0\0").expect("a failure");
         assert_eq!(other, "flow 0 has congestion control \"reno\", not cubic");
-        assert!(told(b"").is_some(), "a guest that does not tell");
+        assert!(failure(b"").is_some(), "a guest that does not say");
     }
 
     #[test]
@@ -376,7 +378,7 @@ mod tests {
         take(&mut samples, record::EVENT, MS + 5, &event(record::ESTABLISHED, 77));
         take(&mut samples, record::QDISCS, MS, &[]);
         take(&mut samples, record::QDISCS, 2 * MS, &[]);
-        assert_eq!(samples.tell(&mut recording, false), Some(Time(2 * MS)));
+        assert_eq!(samples.emit(&mut recording, false), Some(Time(2 * MS)));
         let seen: Vec<_> =
             recording.events.iter().map(|e| (e.time.0 - MS, e.kind, e.value)).collect();
         assert_eq!(seen, [(5, EventKind::Established, 77), (9, EventKind::Accepted, 0)]);

@@ -8,7 +8,7 @@ use fullpipe_analysis::numbers;
 const STATES: [&str; 5] = ["Open", "Disorder", "CWR", "Recovery", "Loss"];
 
 /// Moments in words, in order of time: "at 2.450 s Recovery, 3 segments retransmitted; at 2.470 s Open".
-pub fn told(moments: &[Moment]) -> String {
+pub fn describe(moments: &[Moment]) -> String {
     if moments.is_empty() {
         return "nothing".into();
     }
@@ -29,9 +29,9 @@ pub fn known(distance: &Distance) -> Option<String> {
 pub fn at(parting: &Parting, moments: &[Moment], distance: &Distance) -> String {
     let unknown = distance.known_until_s.is_some_and(|until| parting.at_s >= until);
     match (known(distance).filter(|_| unknown), moments.is_empty()) {
-        (None, _) => told(moments),
+        (None, _) => describe(moments),
         (Some(known), true) => known,
-        (Some(known), false) => format!("{}; {known}", told(moments)),
+        (Some(known), false) => format!("{}; {known}", describe(moments)),
     }
 }
 
@@ -82,12 +82,12 @@ mod tests {
             moment(2.47, Happened::Retransmitted, 1200),
         ];
         assert_eq!(
-            told(&moments),
+            describe(&moments),
             "at 2.450 s 1 timeout, Loss; at 2.470 s 1,200 segments retransmitted"
         );
-        assert_eq!(told(&[]), "nothing");
+        assert_eq!(describe(&[]), "nothing");
         let ended = moment(9.0, Happened::Aborted, 110);
-        assert_eq!(told(&[ended]), "at 9.000 s the connection timed out (ETIMEDOUT)");
+        assert_eq!(describe(&[ended]), "at 9.000 s the connection timed out (ETIMEDOUT)");
     }
 
     #[test]

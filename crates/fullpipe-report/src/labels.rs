@@ -5,7 +5,7 @@ pub const SHORT: usize = 16;
 
 /// The labels, without the beginning that a long one shares with another: shortened at their ends, both would look the
 /// same.
-pub fn told_apart(shown: &[String]) -> Vec<String> {
+pub fn distinct_labels(shown: &[String]) -> Vec<String> {
     shown
         .iter()
         .enumerate()

@@ -135,7 +135,7 @@ const MODULES: &[Module] = &[
 ];
 
 /// The congestion controls that real kernels have, with their modules' parameters.
-pub fn genuine() -> Vec<Description> {
+pub fn of_real_kernels() -> Vec<Description> {
     MODULES.iter().map(described).collect()
 }
 
@@ -143,7 +143,7 @@ fn described(module: &Module) -> Description {
     Description {
         name: module.name,
         title: module.title,
-        kernels: profile::genuine().map(|kernel| kernel.name.into()).collect(),
+        kernels: profile::real_kernels().map(|kernel| kernel.name.into()).collect(),
         parameters: module
             .parameters
             .iter()
@@ -165,10 +165,10 @@ fn described(module: &Module) -> Description {
 /// kernel's have the behaviour of `cc/`. The list also has those that only an engine with a real kernel runs in its
 /// place.
 pub fn of_kernel(kernel: &str) -> Vec<Description> {
-    let genuine_one = profile::kernel(kernel).is_some_and(|kernel| kernel.genuine);
-    let (mut all, others) = match genuine_one || profile::is_unvalidated(kernel) {
-        true => (genuine(), cc::algorithms()),
-        false => (cc::algorithms(), genuine()),
+    let is_real = profile::kernel(kernel).is_some_and(|kernel| kernel.is_real);
+    let (mut all, others) = match is_real || profile::is_unvalidated(kernel) {
+        true => (of_real_kernels(), cc::algorithms()),
+        false => (cc::algorithms(), of_real_kernels()),
     };
     let others = others.into_iter().filter(|other| all.iter().all(|a| a.name != other.name));
     let others: Vec<Description> = others.collect();

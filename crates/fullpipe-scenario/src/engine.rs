@@ -14,7 +14,7 @@ pub enum Support {
     /// Something else, for the reason given; the user must have asked for it.
     Substituted(String),
     /// Something else where the scenario asks for nothing: the user reads it, and need not have asked for it.
-    Told(String),
+    Noted(String),
     /// Nothing, for the reason given; the run does not start.
     Refused(String),
 }
@@ -23,7 +23,7 @@ impl Support {
     /// The deviation from the key, where there is one.
     pub fn otherwise(self) -> Option<String> {
         match self {
-            Support::Substituted(what) | Support::Told(what) => Some(what),
+            Support::Substituted(what) | Support::Noted(what) => Some(what),
             Support::Exact | Support::Refused(_) => None,
         }
     }
@@ -73,7 +73,7 @@ pub trait Engine: Sync {
     fn pace(&self) -> f64;
 
     /// Whether it records single packets ([`Sink::point`]).
-    fn tells_packets(&self) -> bool {
+    fn records_packets(&self) -> bool {
         false
     }
 

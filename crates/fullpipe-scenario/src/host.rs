@@ -2,8 +2,8 @@
 
 use super::behaviour::overridden;
 use super::format::context::Context;
-use super::format::genuine_sysctl::genuine;
 use super::format::keys::{At, value};
+use super::format::real_sysctl::real_sysctl;
 use super::format::sysctl;
 use super::path::Path;
 use super::profile::{self, Kernel};
@@ -30,7 +30,7 @@ pub struct Host {
     /// The queue between TCP and the driver, as the scenario describes it.
     pub qdisc: Qdisc,
     /// sysctls that only a real kernel reads.
-    pub genuine_sysctl: BTreeMap<&'static str, i64>,
+    pub real_sysctl: BTreeMap<&'static str, i64>,
     /// Whether the CPU costs were fitted to measurements of the host that is modelled.
     pub calibrated: bool,
 }
@@ -55,9 +55,9 @@ pub(super) fn resolve(host: &written::Host, path: Option<&Path>, cx: &mut Contex
     let is_windows = system.is_windows();
 
     // sysctls begin with the kernel's defaults.
-    let (mut sysctl, mut genuine_sysctl) = (kernel.sysctl, BTreeMap::new());
+    let (mut sysctl, mut real_sysctl) = (kernel.sysctl, BTreeMap::new());
     if let Some(written) = &host.sysctl {
-        written.value.apply(&mut sysctl, &mut genuine_sysctl);
+        written.value.apply(&mut sysctl, &mut real_sysctl);
     }
 
     // A card is as fast as the path needs, unless it is named.
@@ -99,7 +99,7 @@ pub(super) fn resolve(host: &written::Host, path: Option<&Path>, cx: &mut Contex
     as_kernel_has_fq(&mut config);
     let calibrated = value(&host.cpu.as_ref()?.value.calibrated)?;
     let kernel_asked = Remark(kernel_asked);
-    Some(Host { config, kernel_asked, qdisc, genuine_sysctl, calibrated })
+    Some(Host { config, kernel_asked, qdisc, real_sysctl, calibrated })
 }
 
 /// The profile of a kernel, and its written name where another version's profile represents it.
@@ -198,17 +198,17 @@ impl Host {
     /// sysctls that a real kernel of this version does not have.
     pub fn sysctls_missing_in(&self, version: &str) -> Vec<&'static str> {
         let Some(version) = KernelVersion::parse(version) else { return Vec::new() };
-        self.genuine_sysctl
+        self.real_sysctl
             .keys()
             .copied()
-            .filter(|name| genuine(name).is_some_and(|known| !known.is_in(version)))
+            .filter(|name| real_sysctl(name).is_some_and(|known| !known.is_in(version)))
             .collect()
     }
 
     /// All sysctls, those of real kernels last.
     fn sysctl(&self) -> Json {
-        let genuine = self.genuine_sysctl.iter().map(|(name, value)| (*name, Json::from(*value)));
-        object(sysctl::written(&self.config.sysctl).into_iter().chain(genuine))
+        let real = self.real_sysctl.iter().map(|(name, value)| (*name, Json::from(*value)));
+        object(sysctl::written(&self.config.sysctl).into_iter().chain(real))
     }
 
     /// CPU costs.

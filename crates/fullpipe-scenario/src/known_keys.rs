@@ -1,8 +1,8 @@
 //! Every key that a run can have, for the check of options that name keys.
 
-use super::format::genuine_sysctl::GENUINE;
 use super::format::keys::{Group, Kind, Section};
 use super::format::near;
+use super::format::real_sysctl::REAL_SYSCTLS;
 use super::format::sysctl::SYSCTLS;
 use super::written::Run;
 use super::{App, Flow, Resolved, congestion, slow_start};
@@ -74,16 +74,16 @@ impl Keys<'_> {
                 }
             }
             Kind::Sysctl => {
-                let genuine = GENUINE.iter().map(|known| known.name);
-                self.named(name, SYSCTLS.iter().map(|known| known.name).chain(genuine));
+                let real = REAL_SYSCTLS.iter().map(|known| known.name);
+                self.named(name, SYSCTLS.iter().map(|known| known.name).chain(real));
             }
             Kind::Sockopt => self.named(name, SOCKOPTS.iter().map(|known| known.name)),
             Kind::Behaviour => self.named(name, BEHAVIOURS.iter().map(|known| known.name)),
             // Parameters depend on the flow's algorithm.
             Kind::Congestion => {
                 let of = flow.map(|flow| flow.congestion.name.as_str());
-                let genuine = congestion::genuine();
-                let module = genuine.iter().find(|module| Some(module.name) == of);
+                let real = congestion::of_real_kernels();
+                let module = real.iter().find(|module| Some(module.name) == of);
                 let parameters = module.into_iter().flat_map(|module| &module.parameters);
                 self.named(name, ["name"].into_iter().chain(parameters.map(|p| p.name)));
             }

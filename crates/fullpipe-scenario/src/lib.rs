@@ -62,7 +62,7 @@ pub use copies::are_copies;
 pub use expect_scope::Asked;
 pub use format::diagnostic::{CODES, Diagnostic, Diagnostics};
 pub use format::quantity;
-pub use format::{genuine_sysctl, sysctl};
+pub use format::{real_sysctl, sysctl};
 /// Types of the simulator that elements and hosts of a resolved scenario hold.
 pub use fullpipe_sim::config;
 pub use known_keys::{keys, near_keys, near_names};

@@ -9,7 +9,7 @@ pub struct Kernel {
     /// Name in scenarios.
     pub name: &'static str,
     /// Whether an engine runs this very kernel; else the simulator has its profile.
-    pub genuine: bool,
+    pub is_real: bool,
     /// CONFIG_HZ.
     pub hz: u32,
     /// net.ipv4.tcp_timestamps
@@ -28,7 +28,7 @@ pub struct Kernel {
 
 const LINUX_2_6_20: Kernel = Kernel {
     name: "2.6.20",
-    genuine: false,
+    is_real: false,
     // The default of kernel/Kconfig.hz since 2.6.13.
     hz: 250,
     timestamps: true,
@@ -68,7 +68,7 @@ const LINUX_3_14: Kernel = Kernel {
 // Defaults as the kernels themselves show them below /proc/sys; a test compares them.
 const LINUX_6_1: Kernel = Kernel {
     name: "6.1",
-    genuine: true,
+    is_real: true,
     // arch/x86/configs/x86_64_defconfig.
     hz: 1000,
     // IXGBE_DEFAULT_TXD in drivers/net/ethernet/intel/ixgbe/ixgbe.h.
@@ -85,7 +85,7 @@ const LINUX_6_1: Kernel = Kernel {
 
 const LINUX_6_18: Kernel = Kernel {
     name: "6.18",
-    genuine: false,
+    is_real: false,
     sysctl: Sysctl {
         // tcp_init(): 32 MiB since 6.16, with some GiB of memory (commit 572be9bf9d0d "tcp: increase tcp_rmem[2] to
         // 32 MB").
@@ -108,13 +108,13 @@ pub const KERNELS: &[Kernel] = &[
 ];
 
 /// The kernels that an engine runs as they are.
-pub fn genuine() -> impl Iterator<Item = &'static Kernel> {
-    KERNELS.iter().filter(|kernel| kernel.genuine)
+pub fn real_kernels() -> impl Iterator<Item = &'static Kernel> {
+    KERNELS.iter().filter(|kernel| kernel.is_real)
 }
 
 /// Whether the simulator's profile of that name is not validated on a real kernel.
 pub fn is_unvalidated(name: &str) -> bool {
-    tcp::profile::find(name).is_some_and(|profile| profile.unjudged)
+    tcp::profile::find(name).is_some_and(|profile| profile.unvalidated)
 }
 
 /// A kernel's name as readers see it: of one that is not judged it says so.

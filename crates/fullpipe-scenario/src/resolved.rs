@@ -149,14 +149,14 @@ impl Resolved {
     }
 
     /// The other flow of a connection with data both ways.
-    pub fn other_half(&self, flow: &Flow) -> Option<&Flow> {
+    pub fn reverse_flow(&self, flow: &Flow) -> Option<&Flow> {
         let asks = self.answered_by(flow).and_then(|index| self.flow.get(index));
         asks.or_else(|| self.answer_to(flow))
     }
 
     /// The flow of the program that asks, in a connection with data both ways.
     pub fn asks<'a>(&'a self, flow: &'a Flow) -> Option<&'a Flow> {
-        let other = self.other_half(flow)?;
+        let other = self.reverse_flow(flow)?;
         Some(if flow.reply_to.is_some() { other } else { flow })
     }
 
@@ -167,7 +167,7 @@ impl Resolved {
 
     /// A flow, and the other flow of its connection, if there is one.
     pub fn both_ways<'a>(&'a self, flow: &'a Flow) -> impl Iterator<Item = &'a Flow> {
-        std::iter::once(flow).chain(self.other_half(flow))
+        std::iter::once(flow).chain(self.reverse_flow(flow))
     }
 
     /// Whether a flow's data has that direction.

@@ -137,9 +137,9 @@ fn is_directory(name: &str, path: &Path) -> Diagnostics {
         .collect();
     files.sort();
     files.truncate(NAMED);
-    let mut told = cannot_read(name, "it is a directory");
-    told.items[0].near = files;
-    told
+    let mut diagnostics = cannot_read(name, "it is a directory");
+    diagnostics.items[0].near = files;
+    diagnostics
 }
 
 fn cannot_read(name: &str, why: &str) -> Diagnostics {

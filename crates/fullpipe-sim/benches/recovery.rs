@@ -122,9 +122,9 @@ fn lose(c: &mut Connection, from: u64) {
             continue;
         }
         runs[0].1 = n + 1;
-        let told: Vec<_> = runs.iter().copied().filter(|r| r.0 < r.1).take(4).collect();
+        let blocks: Vec<_> = runs.iter().copied().filter(|r| r.0 < r.1).take(4).collect();
         runs.truncate(8);
-        c.ack(from, &told);
+        c.ack(from, &blocks);
     }
     let mut next = from;
     while next < end {
@@ -132,8 +132,8 @@ fn lose(c: &mut Connection, from: u64) {
         if again == next {
             next += LOST;
         }
-        let told = if next < end { vec![(next + 1, (next + LOST).min(end))] } else { Vec::new() };
-        c.ack(next.min(end), &told);
+        let blocks = if next < end { vec![(next + 1, (next + LOST).min(end))] } else { Vec::new() };
+        c.ack(next.min(end), &blocks);
     }
     assert!(next >= end, "everything that was lost has been sent again");
 }

@@ -58,7 +58,7 @@ mod tests {
         let names = fs::read_dir(directory.path()).expect("a directory").count();
         assert_eq!(names, 1, "something is left over");
         let nowhere = directory.path().join("none/table.csv");
-        let told = replace(&nowhere, |_| Ok(())).expect_err("no directory").to_string();
-        assert!(told.contains("none/table.csv: cannot be written: No such file"), "{told}");
+        let error = replace(&nowhere, |_| Ok(())).expect_err("no directory").to_string();
+        assert!(error.contains("none/table.csv: cannot be written: No such file"), "{error}");
     }
 }

@@ -65,7 +65,7 @@ pub fn is_file(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|about| about.is_file())
 }
 
-/// Whether there is no such process; where /proc does not tell, the lock alone decides.
+/// Whether there is no such process; where /proc does not say, the lock alone decides.
 fn is_gone(process: u32) -> bool {
     !PathBuf::from(format!("/proc/{process}")).exists()
 }

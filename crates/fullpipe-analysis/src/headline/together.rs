@@ -8,16 +8,16 @@ use crate::words::{percent, rate_of, sentences};
 
 /// The headline of a document: of one run its own, of several the worst and the best one.
 pub fn document(document: &Document) -> Headline {
-    let told: Vec<(&Run, &Headline)> =
+    let graded: Vec<(&Run, &Headline)> =
         document.runs.iter().filter_map(|run| Some((run, run.headline.as_ref()?))).collect();
-    let mut headline = match &told[..] {
+    let mut headline = match &graded[..] {
         [] => said(Grade::NoTraffic, "No run has come to a result.".into()),
         [(_, own)] => (*own).clone(),
         several => of_several(several),
     };
 
     // A single run has printed its judgement already.
-    if told.len() > 1 {
+    if graded.len() > 1 {
         headline.judged = judged::all(document.runs.iter());
         if let Some(judged) = &headline.judged {
             headline.text = sentences([headline.text, judged.text.clone()]);
@@ -51,7 +51,7 @@ fn badness(own: &Headline) -> f64 {
     class + missing.clamp(0.0, 1.0)
 }
 
-fn of_several(told: &[(&Run, &Headline)]) -> Headline {
+fn of_several(graded: &[(&Run, &Headline)]) -> Headline {
     // Where no run knows its path's rate, the slower one is worse.
     let rate = |own: &Headline| match own.share {
         None => own.rate_mbit.unwrap_or(0.0),
@@ -61,21 +61,21 @@ fn of_several(told: &[(&Run, &Headline)]) -> Headline {
         badness(a.1).total_cmp(&badness(b.1)).then(rate(b.1).total_cmp(&rate(a.1)))
     };
     // The first of equals, both ways.
-    let worst = told.iter().rev().max_by(by).expect("there are several");
-    let best = told.iter().min_by(by).expect("there are several");
-    let count = told.len();
+    let worst = graded.iter().rev().max_by(by).expect("there are several");
+    let best = graded.iter().min_by(by).expect("there are several");
+    let count = graded.len();
 
     // Without a bad run there is no worst one to point at.
-    if told.iter().all(|(_, own)| own.grade.is_good()) {
-        let does = match told.iter().all(|(_, own)| own.grade == Grade::Full) {
+    if graded.iter().all(|(_, own)| own.grade.is_good()) {
+        let does = match graded.iter().all(|(_, own)| own.grade == Grade::Full) {
             true => "fill their path",
             false => "do what was asked of them",
         };
-        let text = format!("All {count} runs {does}: {}", range(told));
+        let text = format!("All {count} runs {does}: {}", range(graded));
         return Headline { text: sentences([text, held_by(worst.1)]), ..worst.1.clone() };
     }
     let text = sentences([
-        format!("{count} runs: {}", range(told)),
+        format!("{count} runs: {}", range(graded)),
         format!("Worst, {}: {}", worst.0.variant, without_judgement(worst.1)),
         best_of(best),
     ]);
@@ -104,9 +104,9 @@ fn best_of((run, own): &(&Run, &Headline)) -> String {
 }
 
 /// "84 to 928 of 941 Mb/s (9 to 99 %)".
-fn range(told: &[(&Run, &Headline)]) -> String {
+fn range(graded: &[(&Run, &Headline)]) -> String {
     let span = |of: fn(&Headline) -> Option<f64>| {
-        let values = told.iter().filter_map(|(_, own)| of(own));
+        let values = graded.iter().filter_map(|(_, own)| of(own));
         let ends = values.clone().reduce(f64::min).zip(values.reduce(f64::max));
         ends.unwrap_or((0.0, 0.0))
     };
@@ -182,8 +182,8 @@ fn paths(sides: [Option<&Headline>; 2]) -> String {
 
 /// The headline of two documents as one, graded as the worse of both.
 pub fn merged(a: &Document, b: &Document, comparison: &Comparison) -> Option<Headline> {
-    let told = [a, b].into_iter().filter_map(|document| document.headline.as_ref());
-    let worse = told.max_by(|a, b| badness(a).total_cmp(&badness(b)))?;
+    let headlines = [a, b].into_iter().filter_map(|document| document.headline.as_ref());
+    let worse = headlines.max_by(|a, b| badness(a).total_cmp(&badness(b)))?;
     Some(Headline { text: comparison.headline.clone(), ..worse.clone() })
 }
 
@@ -250,18 +250,22 @@ mod tests {
                        link holds the flows 95 % of their lives: set nothing.";
         assert_eq!(text(&good), praised);
         let failed = [good[0], ("b", Grade::Failed, 97.0)];
-        let told = super::document(&of(&failed));
-        assert_eq!(told.grade, Grade::Failed);
-        assert!(told.text.contains("Worst, b") && !told.text.contains("All 2"), "{}", told.text);
+        let headline = super::document(&of(&failed));
+        assert_eq!(headline.grade, Grade::Failed);
+        assert!(
+            headline.text.contains("Worst, b") && !headline.text.contains("All 2"),
+            "{}",
+            headline.text
+        );
     }
 
     #[test]
     fn what_is_missing_is_said_first() {
         let mut document = of(&[("a", Grade::Full, 95.0)]);
         (document.partial, document.missing) = (true, vec!["b".into()]);
-        let told = super::document(&document);
-        assert_eq!(told.text, "PARTIAL: 1 of 2 runs are missing. 95 of 100 Mb/s.");
-        assert!(told.grade == Grade::Partial && !told.grade.is_good());
+        let headline = super::document(&document);
+        assert_eq!(headline.text, "PARTIAL: 1 of 2 runs are missing. 95 of 100 Mb/s.");
+        assert!(headline.grade == Grade::Partial && !headline.grade.is_good());
     }
 
     #[test]

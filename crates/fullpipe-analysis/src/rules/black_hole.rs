@@ -16,7 +16,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let [from, _] = &one.meta.hosts;
     let place = context.meta.places.get(&stage.name);
     if place.is_some_and(|own| own.mtu.is_none()) {
-        // Its router tells the sender.
+        // Its router informs the sender.
         return None;
     }
     let mtu = place.and_then(|own| own.mtu);

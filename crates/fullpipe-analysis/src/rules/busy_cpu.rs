@@ -69,7 +69,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 /// Bytes of each write of a program that writes little at a time. Messages have a size of their own.
 fn small_writes(one: &One) -> Option<u32> {
     let write = one.meta.settings.write.filter(|write| *write < SMALL_WRITE);
-    write.filter(|_| one.meta.other_half.is_none())
+    write.filter(|_| one.meta.reverse_flow.is_none())
 }
 
 /// The cure of a busy CPU.

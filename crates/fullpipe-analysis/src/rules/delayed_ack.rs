@@ -128,7 +128,7 @@ impl Talk {
         };
         Some(Talk {
             first: side(one.index),
-            second: one.meta.other_half.map(side),
+            second: one.meta.reverse_flow.map(side),
             count,
             messages_s,
             messages,

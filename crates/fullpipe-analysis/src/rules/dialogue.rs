@@ -34,11 +34,11 @@ impl<'a> Dialogue<'a> {
     /// The dialogue of a flow; none where turns are no habit, or no round trip is known.
     pub fn of(context: &Context<'a>, one: &One) -> Option<Dialogue<'a>> {
         let base = one.meta.base_rtt.filter(|rtt| *rtt > Time::ZERO)?;
-        let other = one.meta.other_half?;
+        let other = one.meta.reverse_flow?;
         let (own, theirs) = (&context.traces.flows[one.index], &context.traces.flows[other]);
-        let told =
+        let events =
             messages(context, one).map(|own| own.count).filter(|count| *count < MOST_ANSWERS);
-        let turns = told.unwrap_or_else(|| turns(context, own, theirs));
+        let turns = events.unwrap_or_else(|| turns(context, own, theirs));
         let turns = Some(turns).filter(|turns| *turns >= HABIT)?;
         let life = &context.lives.flows[one.index];
         let lived_s = life.end.saturating_sub(life.start).as_secs_f64();
@@ -67,7 +67,7 @@ impl<'a> Dialogue<'a> {
 
 /// Messages of a dialogue, as the asking side records them, or of a flow without answers; none where the trace has none.
 pub fn messages(context: &Context, one: &One) -> Option<Messages> {
-    let other = one.meta.other_half.and_then(|index| context.run.flows.get(index));
+    let other = one.meta.reverse_flow.and_then(|index| context.run.flows.get(index));
     one.flow.messages.or_else(|| other?.messages)
 }
 
@@ -101,7 +101,7 @@ pub fn segments(flow: &FlowTrace) -> u64 {
     flow.last().segments_sent.saturating_sub(flow.last().segments_retransmitted)
 }
 
-/// Number of times that the side which sends alone has changed to the first one, as far as samples tell.
+/// Number of times that the side which sends alone has changed to the first one, as far as samples show.
 fn changes(first: &FlowTrace, second: &FlowTrace) -> u64 {
     let (mut count, mut was_first) = (0, false);
     for pair in first.samples.windows(2) {

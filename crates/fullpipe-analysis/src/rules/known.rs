@@ -11,7 +11,7 @@ pub const HEALTHY: &str = "none";
 pub struct Known {
     /// Stable name.
     pub code: &'static str,
-    /// Causes of a group are cured at the same place, and are hard to tell apart from afar.
+    /// Causes of a group are cured at the same place, and are hard to distinguish from afar.
     pub group: &'static str,
     /// Title, a few words.
     pub title: &'static str,

@@ -1,4 +1,4 @@
-//! A router tells the sender by ICMP that packets are too large, after the first window is lost.
+//! A router informs the sender by ICMP that packets are too large, after the first window is lost.
 //!
 //! Twin: a black hole, whose router sends no message. There the MTU of the sender's path stays.
 

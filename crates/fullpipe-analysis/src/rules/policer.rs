@@ -21,7 +21,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 
     // A window within the burst passes: something else used up the tokens.
     let needed = context.window(cause).filter(|window| *window > burst).map(bytes);
-    // The window of the path and the burst may differ by less than the words tell.
+    // The window of the path and the burst may differ by less than the words show.
     let needed = needed.filter(|needed| *needed != bytes(burst));
     let reason = match &needed {
         Some(needed) => format!(

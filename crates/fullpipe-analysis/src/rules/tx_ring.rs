@@ -1,4 +1,4 @@
-//! The ring of the sender's card has no room until the driver hears of sent packets.
+//! The ring of the sender's card has no room until the driver cleans up sent packets.
 
 use super::{Cause, Context, Finding, Rule, When, valued};
 use crate::document::AskedBy;

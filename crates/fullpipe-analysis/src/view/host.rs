@@ -102,7 +102,7 @@ fn stage<'a>(
 /// The last value of each counter.
 fn counters(recording: &Recording, host: &str) -> BTreeMap<String, u64> {
     let all = recording.counters.iter().filter(|own| &*own.host == host);
-    let told =
+    let counters =
         all.filter(|own| own.name.split_once('.').is_some_and(|(from, _)| SOURCES.contains(&from)));
-    told.map(|own| (own.name.to_string(), own.value)).collect()
+    counters.map(|own| (own.name.to_string(), own.value)).collect()
 }

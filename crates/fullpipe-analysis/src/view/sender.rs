@@ -105,7 +105,7 @@ impl Sight {
                 congestion: about.congestion.clone(),
                 first_ssthresh: about.settings.first_ssthresh,
                 buffer: about.settings.send.clone(),
-                answered: about.other_half.map_or(0.0, |index| answered(recording, index)),
+                answered: about.reverse_flow.map_or(0.0, |index| answered(recording, index)),
                 looks: trimmed(looks.into_iter().map(Look::of).collect()),
             }
         })

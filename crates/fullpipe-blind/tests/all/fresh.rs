@@ -33,7 +33,7 @@ fn scored(cases: &[Case], view: View, jobs: usize) -> Vec<Scored> {
 }
 
 #[test]
-fn forty_fresh_cases_are_told() {
+fn forty_fresh_cases_are_judged() {
     let (seed, jobs) = (today(), available_parallelism().map_or(1, std::num::NonZeroUsize::get));
     let causes = generate::causes(seed, COUNT, Hosts::Full);
     let drawn =

@@ -42,7 +42,7 @@ fn on_both() -> String {
         "| view | share | Linux 6.12 | simulator, the same cases | difference, points |\n\
                      |---|---|--:|--:|--:|\n"
             .to_string();
-    let told = |own: Share| {
+    let shown = |own: Share| {
         let points = (own.points * 100.0).round() / 100.0;
         format!("{:.2} ({points} of {})", own.value(), own.of)
     };
@@ -59,7 +59,7 @@ fn on_both() -> String {
             ("sure verdicts with the right group", [kernel.sure_group, simulator.sure_group]),
         ] {
             let points = (kernel.value() - simulator.value()) * 100.0;
-            let [kernel, simulator] = [kernel, simulator].map(told);
+            let [kernel, simulator] = [kernel, simulator].map(shown);
             let _ = writeln!(table, "| {view} | {what} | {kernel} | {simulator} | {points:+.1} |");
         }
     }

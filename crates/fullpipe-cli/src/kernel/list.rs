@@ -64,7 +64,7 @@ impl Kernel {
     }
 
     fn text(&self) -> String {
-        let told = match (&self.built, &self.damage) {
+        let state = match (&self.built, &self.damage) {
             (Some(built), _) => {
                 let size = built.bytes as f64 / 1e6;
                 let old = if self.current { "" } else { ", made by another fullpipe and not used" };
@@ -73,7 +73,7 @@ impl Kernel {
             (None, damage) => format!("damaged: {}", damage.as_deref().unwrap_or_default()),
         };
         let (path, kernel) = (self.path.display(), self.contents);
-        format!("{:<5} HZ {:<4} {kernel} {told}\n  {path}\n", self.version, self.hz)
+        format!("{:<5} HZ {:<4} {kernel} {state}\n  {path}\n", self.version, self.hz)
     }
 }
 

@@ -35,12 +35,12 @@ fn build(arguments: &KernelBuildArguments, cache: &Cache, output: &Output) -> Re
     progress.finish();
     let built = built.map_err(failure)?;
     if !arguments.quiet {
-        note(&told(&wanted, &built.entry, built.found));
+        note(&describe(&wanted, &built.entry, built.found));
     }
     output.print(&format!("{}\n", built.entry.kernel().display()))
 }
 
-fn told(wanted: &Wanted, entry: &Entry, found: bool) -> String {
+fn describe(wanted: &Wanted, entry: &Entry, found: bool) -> String {
     let Ok(record) = &entry.record else { return format!("{wanted} is damaged") };
     let version = &record.source_version;
     match found {

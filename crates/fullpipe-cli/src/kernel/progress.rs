@@ -17,13 +17,13 @@ pub struct Progress {
     terminal: bool,
     bar: Option<(ProgressBar, Pace)>,
     /// Percent shown so far.
-    told: u64,
+    shown: u64,
 }
 
 impl Progress {
     /// Shows nothing if `quiet`.
     pub fn new(quiet: bool) -> Progress {
-        Progress { quiet, terminal: stderr().is_terminal(), bar: None, told: 0 }
+        Progress { quiet, terminal: stderr().is_terminal(), bar: None, shown: 0 }
     }
 
     /// The build has ended; the bar leaves no trace.
@@ -76,8 +76,8 @@ impl Watch for Progress {
         if self.quiet {
         } else if self.terminal {
             self.draw(lines.min(expected.saturating_sub(1)), expected);
-        } else if percent / PERCENT > self.told / PERCENT {
-            self.told = percent;
+        } else if percent / PERCENT > self.shown / PERCENT {
+            self.shown = percent;
             note(&format!("compiling: {} %", percent / PERCENT * PERCENT));
         }
     }

@@ -86,10 +86,17 @@ impl Listing {
             format: FORMAT,
             recipes: scenario::recipes().iter().map(RecipeEntry::new).collect(),
             congestion: cc::algorithms().iter().map(CongestionEntry::new).collect(),
-            real_congestion: congestion::genuine().iter().map(CongestionEntry::new).collect(),
+            real_congestion: congestion::of_real_kernels()
+                .iter()
+                .map(CongestionEntry::new)
+                .collect(),
             slow_starts: slow_start::slow_starts().iter().map(CongestionEntry::new).collect(),
             kernels: PROFILES.iter().map(|profile| profile.name).collect(),
-            unvalidated_kernels: PROFILES.iter().filter(|p| p.unjudged).map(|p| p.name).collect(),
+            unvalidated_kernels: PROFILES
+                .iter()
+                .filter(|p| p.unvalidated)
+                .map(|p| p.name)
+                .collect(),
             real_kernels: engines().iter().flat_map(|engine| engine.kernels()).collect(),
             limits: LimitEntry::all(),
             metrics: flow

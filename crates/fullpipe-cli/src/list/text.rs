@@ -22,13 +22,13 @@ impl Listing {
         let names =
             |entries: &[CongestionEntry]| entries.iter().map(|e| e.name).collect::<Vec<_>>();
         let limits: Vec<&str> = self.limits.iter().map(|limit| limit.name).collect();
-        let genuine = self.real_kernels.join(", ");
+        let real = self.real_kernels.join(", ");
         let rows = [
             ("Congestion controls", names(&self.congestion).join(", ")),
             ("of engine linux", names(&self.real_congestion).join(", ")),
             ("Slow starts", names(&self.slow_starts).join(", ")),
             ("Kernels", self.shown_kernels()),
-            ("of engine linux", genuine),
+            ("of engine linux", real),
             ("Limits", limits.join(", ")),
             ("Metrics", format!("{} of expectations", self.metrics.len())),
         ];
@@ -79,15 +79,15 @@ impl Listing {
             false => wrapped(&names, 2),
         };
         let simulated = list(self.shown_kernels());
-        let genuine = list(self.real_kernels.join(", "));
+        let real_modules = list(self.real_kernels.join(", "));
         let simulated = section("Kernels of the simulator", simulated);
         let real = "Real kernels (--engine linux), against which the simulator is validated";
 
         // A blank line parts the two lists only if both have names.
-        match (simulated.is_empty(), genuine.is_empty()) {
+        match (simulated.is_empty(), real_modules.is_empty()) {
             (_, true) => simulated,
-            (true, false) => section(real, genuine),
-            (false, false) => format!("{simulated}\n{}", section(real, genuine)),
+            (true, false) => section(real, real_modules),
+            (false, false) => format!("{simulated}\n{}", section(real, real_modules)),
         }
     }
 

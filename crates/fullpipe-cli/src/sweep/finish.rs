@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// Options of a sweep's output.
 #[derive(Clone, Copy)]
-pub struct Telling<'a> {
+pub struct OutputOptions<'a> {
     /// Whether to print one JSON document in place of tables.
     pub json: bool,
     /// Without where the results are.
@@ -27,15 +27,15 @@ pub struct Telling<'a> {
 pub fn finish(
     merged: &Merged,
     directory: &Path,
-    telling: Telling,
+    options: OutputOptions,
     output: &Output,
 ) -> Result<(), Failure> {
     let finished = Finished::write(merged, directory)?;
-    match telling.json {
+    match options.json {
         true => output.copy(&directory.join(CELLS))?,
         false => output.print(&text(&finished, output.style()))?,
     }
-    if !telling.quiet {
+    if !options.quiet {
         let report = directory.join(REPORT);
         note(&format!("results: {}\nreport: {}", directory.display(), report.display()));
     }
@@ -47,7 +47,7 @@ pub fn finish(
         let what = format!("{failed} runs failed; `fullpipe sweep` with --retry makes them again");
         return Err(Failure::Environment(what));
     }
-    let lacking = merged.lacking(telling.sample);
+    let lacking = merged.lacking(options.sample);
     if lacking > 0 {
         let what = format!("{lacking} runs are missing: start their parts again");
         return Err(Failure::Environment(what));
@@ -80,13 +80,13 @@ fn judge(finished: &Finished) {
         let all = finished.versus.len();
         note(&format!("{held} of {all} expectations of two variants hold"));
     }
-    if let Some(told) = finished.unjudged.told() {
-        note(&told);
+    if let Some(sentence) = finished.unjudged.describe() {
+        note(&sentence);
     }
-    points.told.iter().for_each(|text| note(text));
+    points.first_missed.iter().for_each(|text| note(text));
 
     // Only the first misses are printed one by one.
-    let more = points.missed - points.told.len() as u64;
+    let more = points.missed - points.first_missed.len() as u64;
     if more > 0 {
         note(&format!("{more} more: `expected` in {CELLS}"));
     }

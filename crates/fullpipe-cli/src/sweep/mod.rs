@@ -11,7 +11,7 @@ use crate::output::{Output, note};
 use crate::run::RESULTS;
 use crate::source::source;
 use crate::threads::jobs;
-use finish::{Telling, finish};
+use finish::{OutputOptions, finish};
 use fullpipe::experiment::Allowed;
 use fullpipe::scenario::{SetOption, Source};
 use fullpipe::sweep::output::{REPORT, redraw};
@@ -79,7 +79,7 @@ fn conclude(
         return Err(Failure::Interrupted);
     }
     let Share { shard, sample, .. } = share;
-    let telling = Telling { json: arguments.json, quiet: arguments.quiet, sample: *sample };
+    let options = OutputOptions { json: arguments.json, quiet: arguments.quiet, sample: *sample };
     let lacking = merged.lacking(*sample);
 
     // Results need all parts: one part alone only reports itself.
@@ -91,12 +91,12 @@ fn conclude(
             shard.of,
             drawn(arguments)
         ));
-        if let Some(told) = unjudged_of_part(&merged.manifest) {
-            note(&told);
+        if let Some(sentence) = unjudged_of_part(&merged.manifest) {
+            note(&sentence);
         }
         return Ok(());
     }
-    finish(&merged, directory, telling, output)
+    finish(&merged, directory, options, output)
 }
 
 /// Options of `fullpipe merge` that repeat the points drawn.
@@ -129,8 +129,8 @@ pub fn merge(arguments: &MergeArguments, output: &Output) -> Result<(), Failure>
         finish::gather(&merged, &directory)?;
     }
     let sample = arguments.points.map(|points| Sample::draw(&merged.manifest, points));
-    let telling = Telling { json: arguments.json, quiet: false, sample: sample.as_ref() };
-    finish(&merged, &directory, telling, output)
+    let options = OutputOptions { json: arguments.json, quiet: false, sample: sample.as_ref() };
+    finish(&merged, &directory, options, output)
 }
 
 /// Whether a directory holds a sweep.

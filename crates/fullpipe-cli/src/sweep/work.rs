@@ -30,15 +30,15 @@ pub fn run(job: &Job, store: &Store, runs: &[u64], jobs: usize, progress: &Progr
         // The record is safe before it counts as made.
         store.append(record)?;
         made.fetch_add(1, Ordering::SeqCst);
-        let told = record.failed.as_deref().map(|why| {
+        let failure = record.failed.as_deref().map(|why| {
             let mut reasons = reasons.lock().unwrap_or_else(PoisonError::into_inner);
             let again = reasons.entry(why.to_string()).or_default();
             *again += 1;
 
             // The first run of a reason prints it; later ones only count.
-            if *again == 1 { told(record, why) } else { String::new() }
+            if *again == 1 { describe(record, why) } else { String::new() }
         });
-        progress.done(told.as_deref());
+        progress.done(failure.as_deref());
         Ok::<(), Error>(())
     };
     let stopped = || {
@@ -54,7 +54,7 @@ pub fn run(job: &Job, store: &Store, runs: &[u64], jobs: usize, progress: &Progr
 }
 
 /// A failure as a sentence with its run.
-fn told(record: &Record, why: &str) -> String {
+fn describe(record: &Record, why: &str) -> String {
     let at = point_name(&record.variant, &record.at);
     format!("run {} ({at}, seed {}) failed: {why}", record.run, record.seed)
 }

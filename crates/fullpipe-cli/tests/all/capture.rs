@@ -131,8 +131,8 @@ fn a_reader_of_a_capture_may_leave_early() {
     let mut command = desk.command(&["run", "short.toml", "--out", "out", "--pcap", "-"]);
     let child = command.stdout(writer).stderr(std::process::Stdio::piped()).spawn();
     let call = Call::wait(child.expect("the program starts")).ends_with(0);
-    let told = "capture: the reader of standard output closed it before the end";
-    let call = call.complains(&["held back by", told]);
+    let cause = "capture: the reader of standard output closed it before the end";
+    let call = call.complains(&["held back by", cause]);
     assert!(!call.stderr.contains(" packets)"), "{}", call.stderr);
     assert!(desk.names("out").contains(&"summary.json".to_string()));
 }

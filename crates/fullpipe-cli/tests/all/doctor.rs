@@ -146,7 +146,7 @@ fn a_cache_that_cannot_be_written_is_found_out() {
 
 /// The home of such a user is /nonexistent, which nobody but root may make.
 #[test]
-fn a_user_without_a_home_is_told_to_name_a_cache() {
+fn a_user_without_a_home_is_asked_to_name_a_cache() {
     if !is_root("becoming another user") {
         return;
     }

@@ -31,7 +31,7 @@ fn an_empty_cache_says_how_to_fill_it() {
 }
 
 #[test]
-fn wrong_versions_and_hz_are_told_what_there_is() {
+fn errors_on_versions_and_hz_list_what_there_is() {
     let desk = Desk::new();
     desk.call(&["kernel", "build", "--version", "6.2"]).ends_with(2).complains(&["6.12, 6.1"]);
     desk.call(&["kernel", "build", "--hz", "999"]).ends_with(2).complains(&["100, 250, 300, 1000"]);

@@ -56,7 +56,7 @@ fn a_connection_that_is_never_made_times_out() {
 }
 
 /// Timeouts of the flow, and the segments that it has sent again.
-fn told(desk: &Desk, kernel: &str, out: &str) -> (Vec<u64>, u64) {
+fn timeouts_and_resent(desk: &Desk, kernel: &str, out: &str) -> (Vec<u64>, u64) {
     let arguments =
         ["run", "my.toml", "--engine", "linux", "--as-kernel", kernel, "-q", "--out", out];
     desk.call(&arguments).ends_with(0);
@@ -68,7 +68,7 @@ fn told(desk: &Desk, kernel: &str, out: &str) -> (Vec<u64>, u64) {
 
 /// One segment is sent at a time, and its first four copies are lost. Linux 6.1 does not count timeouts.
 #[test]
-fn each_kernel_tells_its_timeouts() {
+fn each_kernel_reports_its_timeouts() {
     let list =
         "{ kind = \"drop\", name = \"list\", flow = \"bulk\", segments = [3, 4, 5, 6] },\n]\nback";
     let text = scenario("10Mbit", 1500, "100kB", 12.0).replace("]\nback", list).replace(
@@ -77,7 +77,7 @@ fn each_kernel_tells_its_timeouts() {
     ) + "app = { kind = \"rate\", rate = \"11584bit\" }\nwrite = \"1448B\"\n";
     let Some(desk) = desk(&text) else { return };
     for kernel in ["6.12", "6.1"] {
-        let (timeouts, resent) = told(&desk, kernel, &format!("out{kernel}"));
+        let (timeouts, resent) = timeouts_and_resent(&desk, kernel, &format!("out{kernel}"));
         // A tail loss probe precedes the first one.
         assert!(timeouts.len() >= 3 && resent >= 4, "{kernel}: {timeouts:?}, {resent}");
         let counted: Vec<u64> = (1..=timeouts.len() as u64).collect();
@@ -102,7 +102,7 @@ fn a_lost_syn_is_no_timeout_of_the_flow() {
     });
     let (trace, made) = lost.expect("a lost SYN");
     let first = trace.flows.iter().find(|sample| sample.time >= made).expect("a sample");
-    let told = |event: &&Event| event.kind == EventKind::Timeout && event.time <= first.time;
-    assert_eq!(trace.events.iter().filter(told).count(), 0);
+    let early = |event: &&Event| event.kind == EventKind::Timeout && event.time <= first.time;
+    assert_eq!(trace.events.iter().filter(early).count(), 0);
     assert_eq!(first.segments_retransmitted, 0);
 }

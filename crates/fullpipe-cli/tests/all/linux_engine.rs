@@ -51,7 +51,7 @@ fn every_congestion_control_runs_on_its_own_kernel() {
     let text =
         scenario("1Gbit", 1500, "1MB", 1.0).replace("kernel = \"3.14\"", "kernel = \"6.12\"");
     let Some(desk) = desk(&text) else { return };
-    let names: Vec<&str> = congestion::genuine().iter().map(|module| module.name).collect();
+    let names: Vec<&str> = congestion::of_real_kernels().iter().map(|module| module.name).collect();
     assert_eq!(names.len(), 17, "{names:?}");
     let flow = |name: &&str| {
         format!("[[flow]]\nname = \"{name}\"\ncongestion = \"{name}\"\nduration = \"1s\"\n")
@@ -327,7 +327,7 @@ fn loss_has_the_rate_that_was_asked() {
     let units = entered + dropped;
     let (expected, deviation) = (units * 0.01, (units * 0.01 * 0.99).sqrt());
     assert!((dropped - expected).abs() < 4.0 * deviation, "{dropped} of {units}");
-    assert!(dropped > 50.0, "{dropped} of {units} tell little");
+    assert!(dropped > 50.0, "{dropped} of {units} show little");
 }
 
 /// Time, ns, and value of each row of a counter.
@@ -338,7 +338,7 @@ fn counter(trace: &Recording, host: &str, name: &str) -> Vec<(u64, u64)> {
 
 /// Counters of the kernel about the flow and the path, too.
 #[test]
-fn counters_tell_of_losses_when_they_are_mended() {
+fn counters_count_losses_when_they_are_mended() {
     let list = "[{ kind = \"drop\", name = \"list\", flow = \"bulk\", segments = [500, 501, 2000, 6000] },";
     let Some(desk) = desk(
         &scenario("100Mbit", 1500, "1MB", 2.0).replace("forward = [", &format!("forward = {list}")),

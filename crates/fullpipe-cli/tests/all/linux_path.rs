@@ -27,7 +27,7 @@ fn copies_are_as_many_as_was_asked_and_are_not_counted_as_coming() {
     assert!((number(link, "left") - entered).abs() <= 1.0, "{link} {twice}");
     let (copies, expected) = (left - entered, entered * 0.05);
     assert!((copies - expected).abs() < 4.0 * (expected * 0.95).sqrt(), "{copies} of {entered}");
-    assert!(expected > 100.0, "{entered} tell little");
+    assert!(expected > 100.0, "{entered} show little");
 }
 
 #[test]

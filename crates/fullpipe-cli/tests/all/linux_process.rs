@@ -25,7 +25,7 @@ fn long_run(desk: &Desk) -> Child {
 /// All that a guest has of the machine.
 struct Guest {
     /// Its directory, in which all its processes are.
-    jail: PathBuf,
+    rootfs: PathBuf,
     /// The files without a name that are its memory, as `/proc/*/maps` has device and inode.
     memory: BTreeSet<String>,
     kernels: Vec<u32>,
@@ -35,9 +35,9 @@ impl Guest {
     /// Guest of a run in progress.
     fn of(child: &Child) -> Guest {
         let kernels = guests_of(child);
-        let jail = std::fs::read_link(format!("/proc/{}/cwd", kernels[0])).expect("a directory");
+        let rootfs = std::fs::read_link(format!("/proc/{}/cwd", kernels[0])).expect("a directory");
         let memory = memory_of(kernels[0]);
-        let guest = Guest { jail, memory, kernels };
+        let guest = Guest { rootfs, memory, kernels };
         assert!(!guest.memory.is_empty(), "a guest has memory");
         let processes = guest.processes();
         let own = processes.iter().filter(|id| parent(**id) == Some(guest.kernels[0]));
@@ -48,10 +48,11 @@ impl Guest {
     /// Living processes of the guest: those in its directory, which may have been removed, and those that have its
     /// memory.
     fn processes(&self) -> Vec<u32> {
-        let (jail, removed) = (self.jail.clone(), format!("{} (deleted)", self.jail.display()));
+        let (rootfs, removed) =
+            (self.rootfs.clone(), format!("{} (deleted)", self.rootfs.display()));
         let inside = |id: &u32| {
             let cwd = std::fs::read_link(format!("/proc/{id}/cwd"));
-            let inside = cwd.is_ok_and(|cwd| cwd == jail || cwd == Path::new(&removed));
+            let inside = cwd.is_ok_and(|cwd| cwd == rootfs || cwd == Path::new(&removed));
             inside || !memory_of(*id).is_disjoint(&self.memory)
         };
         processes().into_iter().filter(inside).collect()

@@ -167,7 +167,7 @@ fn compare(adds: &Adds) -> Option<(FlowSample, BTreeMap<String, u64>)> {
 }
 
 #[test]
-fn a_small_window_is_told_as_the_limit() {
+fn a_small_window_is_named_as_the_limit() {
     let receiver = ", \"net.ipv4.tcp_rmem\" = \"4096 131072 262144\"";
     let adds = Adds { receiver, flow: "sndbuf = \"4MB\"", ..Adds::default() };
     let Some((last, counters)) = compare(&adds) else { return };
@@ -180,7 +180,7 @@ fn a_small_window_is_told_as_the_limit() {
 
 /// A buffer that the kernel tunes up to 300 kB, and one that the application has set.
 #[test]
-fn a_small_send_buffer_is_told_as_the_limit() {
+fn a_small_send_buffer_is_named_as_the_limit() {
     let sender = ", \"net.ipv4.tcp_wmem\" = \"4096 16384 300000\"";
     let Some((last, _)) = compare(&Adds { sender, ..Adds::default() }) else { return };
     assert!(last.sender.sndbuf_limited_us > 50_000, "{:?}", last.sender);
@@ -192,7 +192,7 @@ fn a_small_send_buffer_is_told_as_the_limit() {
 
 /// Single losses among packets of which each 100th is 1 ms early, then packets that arrive too late for RACK.
 #[test]
-fn losses_and_reordering_are_told_apart() {
+fn losses_and_reordering_are_distinguished() {
     let path = "{ kind = \"drop\", name = \"list\", flow = \"bulk\", \
                 segments = [300, 301, 900, 2500, 2507, 5000] },\n\
                 { kind = \"reorder\", name = \"reorder\", delay = \"1ms\", probability = 1, gap = 100 },\n";

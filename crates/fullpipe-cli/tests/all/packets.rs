@@ -100,7 +100,7 @@ fn each_run_has_its_own_and_filters_are_keys_of_the_scenario() {
 }
 
 #[test]
-fn an_engine_that_tells_no_packets_says_so() {
+fn an_engine_that_records_no_packets_says_so() {
     let desk = Desk::with_short();
     let linux = ["run", "short.toml", "--packets", "--engine", "linux", "--as-kernel", "6.12"];
     desk.call(&linux).ends_with(2).complains(&["report.packets", "linux"]);

@@ -67,8 +67,8 @@ fn the_exit_code_follows_from_the_bars_and_misses_are_named() {
         text.replace(complete, "# complete bulk: 0.9")
     });
     let call = desk.call(&["parity", "--suite", "suite", "-q"]).ends_with(1);
-    let told = "short/1.5MB-10Mbit-100ms, bic: completion";
-    assert!(call.stdout.contains(told), "{}", call.stdout);
+    let expected = "short/1.5MB-10Mbit-100ms, bic: completion";
+    assert!(call.stdout.contains(expected), "{}", call.stdout);
     let command = "fullpipe run suite/short.toml --variant 1.5MB-10Mbit-100ms --engine sim,linux";
     assert!(call.stdout.contains(command), "{}", call.stdout);
 }
@@ -190,9 +190,9 @@ fn what_linux_does_otherwise_has_to_be_allowed() {
     let desk = Desk::new();
     desk.write("card.toml", &SCENARIO.replace("sender = {", "sender = { nic_rate = \"10Mbit\","));
     let call = desk.call(&["parity", "card.toml"]).ends_with(2);
-    let told = "card/base: engine linux does hosts.sender.tx_ring otherwise";
+    let expected = "card/base: engine linux does hosts.sender.tx_ring otherwise";
     let place = "--> card.toml:";
-    call.complains(&[told, "to allow it: --without hosts.sender.tx_ring", place]);
+    call.complains(&[expected, "to allow it: --without hosts.sender.tx_ring", place]);
     let wrong = ["parity", "card.toml", "--without", "hosts.sender.tx_rings"];
     desk.call(&wrong).ends_with(2).complains(&["no such key", "hosts.sender.tx_ring"]);
     let allowed = ["parity", "card.toml", "--without", "hosts.*.tx_ring", "--json", "-q"];
@@ -319,13 +319,13 @@ fn a_signal_ends_it_and_what_was_compared_is_shown() {
     let mut child = desk.start(&["parity", "my.toml", "--jobs", "1"]);
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     let done = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("my/quick: ")));
-    assert!(done.is_some(), "the first run is told");
+    assert!(done.is_some(), "the first run is printed");
     let id = child.id().to_string();
     let sent = Command::new("kill").args(["-s", "INT", &id]).status().expect("kill");
     assert!(sent.success());
-    let told: Vec<String> = lines.map(|line| line.expect("a line")).collect();
+    let lines: Vec<String> = lines.map(|line| line.expect("a line")).collect();
     let call = Call::wait(child).ends_with(130);
-    assert!(told.iter().any(|line| line.contains("1 of 2 runs were compared")), "{told:?}");
+    assert!(lines.iter().any(|line| line.contains("1 of 2 runs were compared")), "{lines:?}");
     assert!(
         call.stdout.contains("my/quick") && !call.stdout.contains("my/slow"),
         "{}",

@@ -50,7 +50,7 @@ fn the_kernel_is_said_where_none_was_named() {
     assert!(call.stdout.contains("Linux 6.12"), "{}", call.stdout);
     let named = [&TEN_GIGABIT[..], &["--kernel", "6.12"]].concat();
     let named = desk.call(&named).ends_with(0);
-    // A slow machine may tell its progress.
+    // A slow machine may print its progress.
     assert!(!named.stderr.contains("--kernel"), "{}", named.stderr);
     assert_eq!(named.stdout, call.stdout);
 }

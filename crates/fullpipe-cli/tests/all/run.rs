@@ -286,7 +286,7 @@ fn an_impossible_directory_fails_before_the_run() {
 }
 
 #[test]
-fn a_socket_buffer_that_the_kernel_cuts_is_told() {
+fn a_socket_buffer_that_the_kernel_cuts_is_noted() {
     let desk = Desk::new();
     let cut = SHORT.replace("duration", "socket_buffer = \"4MiB\"\nduration");
     desk.write("cut.toml", &cut);

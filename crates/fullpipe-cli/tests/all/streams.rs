@@ -17,7 +17,7 @@ fn a_closed_pipe_is_no_panic() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_ends_with_3() {
+fn a_full_disk_is_an_error_and_ends_with_3() {
     let desk = Desk::new();
     let full = std::fs::File::options().write(true).open("/dev/full");
     let Ok(full) = full else { return };
@@ -27,7 +27,7 @@ fn a_full_disk_is_told_and_ends_with_3() {
 }
 
 #[test]
-fn a_wide_terminal_is_told_more() {
+fn a_wide_terminal_shows_more() {
     let desk = Desk::with_short();
     let mut command = desk.command(&["run", "short.toml", "--quiet", "--full"]);
     let output = command.env("COLUMNS", "120").output().expect("it starts");

@@ -329,8 +329,8 @@ fn what_is_expected_of_a_point_is_judged_by_its_mean() {
     sweep(&desk, &["--out", "holds"]).ends_with(0);
     desk.write("grid.toml", &expect(mean + 0.01));
     let call = sweep(&desk, &["--out", "fails"]).ends_with(1);
-    let told = "FAILED reno, path.loss=0.01: flow.bulk.settled_mbit is ";
-    assert!(call.stderr.contains(told), "{}", call.stderr);
+    let expected = "FAILED reno, path.loss=0.01: flow.bulk.settled_mbit is ";
+    assert!(call.stderr.contains(expected), "{}", call.stderr);
     assert_eq!(call.stderr.matches("FAILED").count(), 1);
 }
 
@@ -388,13 +388,13 @@ fn parts_that_end_together_leave_one_result() {
 }
 
 #[test]
-fn expectations_of_no_point_are_told() {
+fn expectations_of_no_point_are_named() {
     let desk = desk();
     let expect = "\n[[expect]]\nat = { \"path.loss\" = 0.01 }\nmetric = \"flow.bulk.bytes\"\nof = 1\nwithin = \"1 %\"\n";
     desk.write("grid.toml", &format!("{GRID}{expect}"));
     let call = sweep(&desk, &["--set", "path.loss=0.001", "--out", "out"]).ends_with(0);
-    let told = "2 of 2 expectations not judged: 2 about no point of this sweep (--set)";
-    assert!(call.stderr.contains(told), "{}", call.stderr);
+    let expected = "2 of 2 expectations not judged: 2 about no point of this sweep (--set)";
+    assert!(call.stderr.contains(expected), "{}", call.stderr);
 }
 
 #[test]
@@ -434,10 +434,10 @@ fn points_that_are_drawn_are_shared() {
     sweep(&desk, &[&drawn[..], &["whole"]].concat()).ends_with(0);
     for (part, out) in [("1/2", "shared"), ("2/2", "alone")] {
         let call = sweep(&desk, &[&drawn[..], &[out, "--shard", part]].concat()).ends_with(0);
-        let told = format!(
+        let expected = format!(
             "4 of the sweep are not there yet; when all parts are done: fullpipe merge {out} --points 2"
         );
-        assert!(call.stderr.contains(&told), "{}", call.stderr);
+        assert!(call.stderr.contains(&expected), "{}", call.stderr);
     }
     let merge = ["merge", "shared", "alone", "--json", "--points", "2", "--out", "all"];
     let merged = desk.call(&merge).ends_with(0);

@@ -32,7 +32,7 @@ struct Counted {
     /// End of the interval that `now` is of, ns from the run's start.
     tick: u64,
     now: Vec<u64>,
-    told: Vec<u64>,
+    last: Vec<u64>,
     /// Changes at the ends of earlier intervals: time, then numbers and values.
     changes: Vec<(u64, Vec<u64>)>,
     /// The socket that counts its drops as the last counter.
@@ -52,7 +52,7 @@ pub fn open(plan: &Plan) {
                 interval,
                 tick: 0,
                 now: zeros.clone(),
-                told: zeros,
+                last: zeros,
                 changes: Vec::new(),
                 socket: None,
             }
@@ -116,12 +116,12 @@ impl Counted {
 
     /// The interval is over.
     fn close(&mut self) {
-        let both = self.told.iter().zip(&self.now).enumerate();
+        let both = self.last.iter().zip(&self.now).enumerate();
         let changed = both.filter(|(_, (before, now))| before != now);
         let pairs: Vec<u64> = changed.flat_map(|(at, (_, now))| [at as u64, *now]).collect();
         if !pairs.is_empty() {
             self.changes.push((self.tick, pairs));
         }
-        self.told.copy_from_slice(&self.now);
+        self.last.copy_from_slice(&self.now);
     }
 }

@@ -150,8 +150,8 @@ impl Reading {
         let (number, written) = (word(0), word(8));
         self.received.take(number, now.saturating_sub(written));
         let of = &self.received;
-        let told = [of.datagrams, of.lost(), of.reordered, of.duplicates, of.jitter_ns()];
-        count::take(READER, self.index, now, &told);
+        let counts = [of.datagrams, of.lost(), of.reordered, of.duplicates, of.jitter_ns()];
+        count::take(READER, self.index, now, &counts);
     }
 }
 

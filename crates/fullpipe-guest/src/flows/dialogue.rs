@@ -56,10 +56,10 @@ impl Dialogue {
 
     fn ask_and_read(&self, socket: &OwnedFd) -> io::Result<()> {
         let ((asks, flow), (answer, answers)) = (&self.asks, &self.answers);
-        let told = Told { flow: *asks, answers: 0 };
+        let count = AnswerCount { flow: *asks, answers: 0 };
         let read = match flow.messages().in_flight {
-            1 => Requests::new(flow).ask_one_by_one(socket, answers, told)?,
-            _ => Requests::new(flow).ask_ahead(socket, answers, told)?,
+            1 => Requests::new(flow).ask_one_by_one(socket, answers, count)?,
+            _ => Requests::new(flow).ask_ahead(socket, answers, count)?,
         };
         run::remember(Event::now(*answer, FINISHED, read));
         Ok(())
@@ -103,16 +103,16 @@ impl Dialogue {
     }
 }
 
-/// Number of answers recorded for a flow.
-struct Told {
+/// Number of answers of a flow, of which the first are recorded.
+struct AnswerCount {
     /// Number of the flow that asks.
     flow: usize,
     answers: u64,
 }
 
-impl Told {
+impl AnswerCount {
     /// Records an answer to the request that began at that time.
-    fn answered(&mut self, began: u64) {
+    fn record(&mut self, began: u64) {
         self.answers += 1;
         if self.answers <= MOST_ANSWERS {
             run::remember(Event::now(self.flow, ANSWERED, sys::now() - began));
@@ -163,7 +163,7 @@ impl Requests<'_> {
         mut self,
         socket: &OwnedFd,
         answers: &Flow,
-        mut told: Told,
+        mut count: AnswerCount,
     ) -> io::Result<u64> {
         let answer = answers.messages().size;
         let mut read = 0;
@@ -178,17 +178,22 @@ impl Requests<'_> {
             if came < answer {
                 return Ok(read);
             }
-            told.answered(began);
+            count.record(began);
         }
     }
 
     /// Writes requests as far as their number without an answer allows, and reads answers meanwhile. Says how many bytes it read.
-    fn ask_ahead(mut self, socket: &OwnedFd, answers: &Flow, told: Told) -> io::Result<u64> {
+    fn ask_ahead(
+        mut self,
+        socket: &OwnedFd,
+        answers: &Flow,
+        count: AnswerCount,
+    ) -> io::Result<u64> {
         let most = u64::from(self.flow.messages().in_flight);
         let shared = Exchange::default();
         thread::scope(|scope| {
             let reader = thread::Builder::new().stack_size(STACK);
-            let reader = reader.spawn_scoped(scope, || shared.read(socket, answers, told))?;
+            let reader = reader.spawn_scoped(scope, || shared.read(socket, answers, count))?;
             let mut written = 0;
 
             // The writer ends with its last request, or when the reader cannot go on.
@@ -266,7 +271,7 @@ impl Exchange {
     }
 
     /// Reads an answer to each request that is written; says how many bytes.
-    fn read(&self, socket: &OwnedFd, answers: &Flow, mut told: Told) -> io::Result<u64> {
+    fn read(&self, socket: &OwnedFd, answers: &Flow, mut count: AnswerCount) -> io::Result<u64> {
         let answer = answers.messages().size;
         let mut read = 0;
         loop {
@@ -278,7 +283,7 @@ impl Exchange {
             match came {
                 Ok(bytes) if bytes == answer => {
                     let began = self.lock().began.pop_front();
-                    began.into_iter().for_each(|began| told.answered(began));
+                    began.into_iter().for_each(|began| count.record(began));
                     self.change(|state| state.answered += 1);
                 }
                 _ => self.change(|state| state.broken = true),

@@ -54,7 +54,7 @@ pub fn request(number: u32, here: End, there: End) -> Vec<u8> {
 pub struct State<'a> {
     /// Bytes that wait to be read, and unacknowledged bytes (u32 each).
     pub queues: &'a [u8],
-    /// Memory, an array of u32 (SK_MEMINFO_); empty where the kernel does not tell it.
+    /// Memory, an array of u32 (SK_MEMINFO_); empty where the kernel does not report it.
     pub memory: &'a [u8],
     /// `struct tcp_info`.
     pub info: &'a [u8],

@@ -5,7 +5,7 @@ use std::path::Path;
 use fullpipe_guest::plan::{Nfs, NfsVersion, Plan};
 use fullpipe_guest::refusal::{Role, Whose};
 
-use super::{server, services, tell};
+use super::{server, services, write_line};
 use crate::error::{Context, Result};
 use crate::namespaces::Namespace;
 use crate::{layout, sys, sysctl};
@@ -40,7 +40,7 @@ pub fn prepare((number, nfs): (usize, &Nfs), from: [u16; 2], namespace: &Namespa
 fn identify(number: usize) -> Result<()> {
     // The entries belong to the namespace in which it is mounted.
     sys::mount("sysfs", "/sys").at(|| "mounting /sys of a client")?;
-    tell("/sys/fs/nfs/net/nfs_client/identifier", &format!("client-{number}"))
+    write_line("/sys/fs/nfs/net/nfs_client/identifier", &format!("client-{number}"))
 }
 
 /// Arguments of mount(2), and the client's read-ahead after it, KiB.
@@ -98,7 +98,7 @@ fn slots(nfs: &Nfs) -> Result<()> {
             })
         }
         NfsVersion::V4_2 => {
-            tell("/sys/module/nfs/parameters/max_session_slots", &slots.to_string())
+            write_line("/sys/module/nfs/parameters/max_session_slots", &slots.to_string())
         }
     }
 }
@@ -128,5 +128,5 @@ fn read_ahead(directory: &str, kib: u32) -> Result<()> {
     use std::os::unix::fs::MetadataExt;
     let device = Path::new(directory).metadata().at(|| directory)?.dev();
     let (major, minor) = (libc::major(device), libc::minor(device));
-    tell(format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"), &kib.to_string())
+    write_line(format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"), &kib.to_string())
 }

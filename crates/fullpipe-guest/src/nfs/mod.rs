@@ -45,7 +45,7 @@ pub fn start(plan: &Plan, namespaces: &mut [Namespace]) -> Result<()> {
 }
 
 /// Writes a line by one call, as files of /proc want it.
-fn tell(file: impl AsRef<Path>, line: &str) -> Result<()> {
+fn write_line(file: impl AsRef<Path>, line: &str) -> Result<()> {
     let (file, line) = (file.as_ref(), format!("{line}\n"));
     let what = || format!("{} to {}", line.trim_end(), file.display());
     let mut open = File::options().write(true).open(file).at(what)?;

@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 
 use fullpipe_guest::plan::{Nfs, NfsVersion, Plan};
 
-use super::{services, tell};
+use super::{services, write_line};
 use crate::error::{Context, Error, Result};
 use crate::layout;
 use crate::namespaces::Namespace;
@@ -77,7 +77,7 @@ pub fn name(client: usize, number: u32) -> String {
 }
 
 fn control(file: &str, line: &str) -> Result<()> {
-    tell(format!("{NFSD}/{file}"), line)
+    write_line(format!("{NFSD}/{file}"), line)
 }
 
 /// A file of zeros.
@@ -106,7 +106,7 @@ fn export(nfs: &Nfs, plan: &Plan) -> Result<()> {
         ("nfsd.fh", format!("{DOMAIN} 1 \\x00000000 {NEVER} {EXPORT}")),
     ];
     let mut lines = clients.chain(lines);
-    lines.try_for_each(|(cache, line)| tell(format!("{CACHES}/{cache}/channel"), &line))
+    lines.try_for_each(|(cache, line)| write_line(format!("{CACHES}/{cache}/channel"), &line))
 }
 
 /// The handle of the export's root.

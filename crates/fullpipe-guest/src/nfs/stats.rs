@@ -48,7 +48,7 @@ fn record(time_ns: u64, nfsd: &File, clients: &mut [Said], server: &mut Said) ->
     let length = nfsd.read_at(&mut text, 0).at(|| NFSD)?;
     let mut out = run::out()?;
     for (number, client) in clients.iter_mut().enumerate() {
-        // Before it is mounted there is nothing to tell.
+        // Before it is mounted there is nothing to report.
         if let Some(mount) = of_mount(&mounts, &client::directory(number)) {
             client.record(FIRST_CLIENT + number, time_ns, mount.as_bytes(), &mut out)?;
         }

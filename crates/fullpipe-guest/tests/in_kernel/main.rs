@@ -106,7 +106,7 @@ fn a_flow_goes_backward_as_another_goes_forward() {
     std::mem::swap(forward, other);
     let Some(there) = records(&there) else { return };
     let back = records(&back).expect("a kernel");
-    let told = |records: &[Record]| {
+    let traced = |records: &[Record]| {
         let events = [ESTABLISHED, FINISHED].map(|number| event(records, number));
         let of = |kind, offset| {
             let samples = of_kind(records, kind).map(|x| (x.head.time_ns, u64_at(&x.body, offset)));
@@ -114,7 +114,7 @@ fn a_flow_goes_backward_as_another_goes_forward() {
         };
         (events, of(SENDER, BYTES_ACKED), of(RECEIVER, BYTES_RECEIVED))
     };
-    assert_eq!(told(&there), told(&back));
+    assert_eq!(traced(&there), traced(&back));
     assert!(event(&back, FINISHED).is_some_and(|(_, bytes)| bytes == 5_000_000));
     let met = |records: &[Record], direction| {
         let numbers = of_kind(records, DROPPED)
@@ -262,7 +262,7 @@ fn more_samples_see_the_same_run_at_each_of_their_times() {
 }
 
 /// The text of the one record of a kind.
-fn told(found: &[Record], kind: u16) -> String {
+fn text_of(found: &[Record], kind: u16) -> String {
     let record = of_kind(found, kind).next().expect("a record of this kind");
     String::from_utf8_lossy(&record.body).trim_end_matches('\0').to_string()
 }
@@ -273,16 +273,16 @@ fn a_failure_names_what_failed() {
     wrong.flows[0].sender_options.push(("TCP_NONSENSE".into(), 1));
     let Some(found) = records(&wrong) else { return };
     let expected = "sender of flow 0: socket option TCP_NONSENSE = 1: not known";
-    assert_eq!(told(&found, FAILED), expected);
+    assert_eq!(text_of(&found, FAILED), expected);
 }
 
 #[test]
-fn a_value_that_the_kernel_refuses_is_told_apart() {
+fn a_value_that_the_kernel_refuses_is_a_refusal() {
     let refused = |change: fn(&mut Plan)| {
         let mut wrong = plan(100_000_000, 250_000);
         change(&mut wrong);
         let found = records(&wrong)?;
-        let refusal: Refusal = serde_json::from_str(&told(&found, REFUSED)).expect("a refusal");
+        let refusal: Refusal = serde_json::from_str(&text_of(&found, REFUSED)).expect("a refusal");
         Some((refusal.asked, refusal.said))
     };
     let sysctl = |of, name: &str, value: &str| {

@@ -43,9 +43,9 @@ fn candidate(package: &str) -> Result<String, Problem> {
         .map_err(|error| Problem::new(error.to_string(), format!("install {package}")))?;
     let mut command = Command::new("apt-cache");
     command.args(["show", "--no-all-versions", package]).stdin(Stdio::null());
-    let told = command.output().map(|output| output.stdout).unwrap_or_default();
-    let told = String::from_utf8_lossy(&told);
-    let version = told.lines().find_map(|line| line.strip_prefix("Version: "));
+    let output = command.output().map(|ended| ended.stdout).unwrap_or_default();
+    let output = String::from_utf8_lossy(&output);
+    let version = output.lines().find_map(|line| line.strip_prefix("Version: "));
     version.map(|version| format!("{package} {version} from apt")).ok_or_else(|| {
         Problem::new(
             format!("apt knows no {package}"),

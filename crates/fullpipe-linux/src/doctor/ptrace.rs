@@ -1,7 +1,7 @@
 //! Whether a child can be traced as user-mode Linux traces the guest's processes.
 //!
 //! Limits:
-//! - The check cannot tell which of several sandboxes forbids ptrace.
+//! - The check does not find which of several sandboxes forbids ptrace.
 
 use super::{Check, Problem};
 use std::fs;
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_is_not_traced_is_told() {
+    fn a_child_that_is_not_traced_is_reported() {
         // SAFETY: as in `trace`.
         let child = unsafe { libc::fork() };
         if child == 0 {

@@ -102,8 +102,8 @@ fn in_place<W: Watch + ?Sized>(place: &Place, wanted: &Wanted, watch: &mut W) ->
 }
 
 fn compiler() -> String {
-    let told = ask("gcc", &[OsStr::new("--version")]).unwrap_or_default();
-    told.lines().next().unwrap_or_default().to_owned()
+    let version = ask("gcc", &[OsStr::new("--version")]).unwrap_or_default();
+    version.lines().next().unwrap_or_default().to_owned()
 }
 
 /// Moves the files to keep into `ready`.
@@ -159,8 +159,8 @@ mod tests {
     fn names_that_make_cannot_take_are_refused() {
         assert_eq!(check_name(Path::new("/home/x/.cache/fullpipe")), Ok(()));
         for name in ["/home/a b", "/home/a:b"] {
-            let told = check_name(Path::new(name)).expect_err("refused").to_string();
-            assert!(told.contains(name) && told.contains("FULLPIPE_CACHE"), "{told}");
+            let error = check_name(Path::new(name)).expect_err("refused").to_string();
+            assert!(error.contains(name) && error.contains("FULLPIPE_CACHE"), "{error}");
         }
     }
 }

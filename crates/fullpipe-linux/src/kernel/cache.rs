@@ -137,13 +137,13 @@ impl Cache {
         let options =
             File::options().create(true).truncate(false).read(true).write(true).open(&path);
         let mut file = options.map_err(failed)?;
-        let mut told = false;
+        let mut is_reported = false;
         loop {
             match file.try_lock() {
                 Ok(()) => break,
                 Err(TryLockError::WouldBlock) if watch.stopped() => return Err(Error::Stopped),
                 Err(TryLockError::WouldBlock) => {
-                    if !std::mem::replace(&mut told, true) {
+                    if !std::mem::replace(&mut is_reported, true) {
                         watch.step(&Step::Waiting(builder(&path)));
                     }
                     sleep(Duration::from_millis(200));

@@ -111,15 +111,15 @@ fn damaged_kernels_are_listed_but_not_found() {
         fs::write(directory.join("kernel.json"), text).expect("a file");
         let entries = cache.list();
         assert_eq!((entries.len(), cache.find(&wanted("1000"))), (1, None));
-        let told = entries[0].record.clone().expect_err("damaged").to_string();
-        assert!(told.contains(part) && !entries[0].is_current(), "{told}");
+        let error = entries[0].record.clone().expect_err("damaged").to_string();
+        assert!(error.contains(part) && !entries[0].is_current(), "{error}");
     }
     cache.remove(&cache.list()[0]).expect("removed");
     assert_eq!(names(&cache), ["6.12-hz1000"]);
 }
 
 #[test]
-fn who_builds_is_waited_for_and_told() {
+fn who_builds_is_waited_for_and_named() {
     let root = tempfile::tempdir().expect("a directory");
     let cache = Cache::at(root.path());
     let _lock = cache.lock(&mut Waits::default()).expect("a lock");

@@ -60,7 +60,7 @@ mod tests {
 
     const ASKED: &str = "# comment\nCONFIG_A=y\nCONFIG_B=n\n\nCONFIG_C=\"fd:0\"\n";
 
-    fn told(config: &str) -> String {
+    fn error_of(config: &str) -> String {
         check(ASKED, config, Path::new("x/.config")).expect_err("refused").to_string()
     }
 
@@ -73,14 +73,14 @@ mod tests {
 
     #[test]
     fn all_that_was_refused_is_named() {
-        let told = told("CONFIG_AA=y\nCONFIG_B=y\nCONFIG_C=\"null\"\n");
+        let error = error_of("CONFIG_AA=y\nCONFIG_B=y\nCONFIG_C=\"null\"\n");
         for part in [
             "x/.config",
             "CONFIG_A is n instead of y",
             "CONFIG_B is y instead of n",
             "CONFIG_C is \"null\" instead of \"fd:0\"",
         ] {
-            assert!(told.contains(part), "no {part} in {told}");
+            assert!(error.contains(part), "no {part} in {error}");
         }
     }
 
@@ -94,8 +94,8 @@ mod tests {
         };
         assert_eq!(check("CONFIG_HZ=250\n"), Ok(()));
         for (hz, found) in [("CONFIG_HZ=100\n", "100"), ("CONFIG_HZ_250=y\n", "n")] {
-            let told = check(hz).expect_err("refused").to_string();
-            assert!(told.contains(&format!("CONFIG_HZ is {found} instead of 250")), "{told}");
+            let error = check(hz).expect_err("refused").to_string();
+            assert!(error.contains(&format!("CONFIG_HZ is {found} instead of 250")), "{error}");
         }
     }
 

@@ -56,12 +56,12 @@ pub fn check() -> Result<(), Error> {
     let missing = missing(&std::env::var_os("PATH").unwrap_or_default());
     match missing.is_empty() {
         true => Ok(()),
-        false => Err(Error::new(told(&missing)).hint(install(&missing))),
+        false => Err(Error::new(describe(&missing)).hint(install(&missing))),
     }
 }
 
 /// The missing needs as a clause.
-pub fn told(missing: &[Need]) -> String {
+pub fn describe(missing: &[Need]) -> String {
     let names: Vec<&str> = missing.iter().map(|need| need.name).collect();
     format!("a kernel cannot be built without {}", names.join(", "))
 }
@@ -134,7 +134,7 @@ mod tests {
     fn all_that_is_missing_is_named_at_once() {
         let missing = missing(OsStr::new(""));
         assert_eq!(missing, PROGRAMS);
-        assert!(told(&missing).ends_with("gcc, ld, make, flex, bison, bc, xz, tar"));
+        assert!(describe(&missing).ends_with("gcc, ld, make, flex, bison, bc, xz, tar"));
         let line = "sudo apt-get install gcc binutils make flex bison bc xz-utils tar";
         assert_eq!(install(&missing), line);
     }

@@ -230,9 +230,9 @@ mod tests {
 
     #[test]
     fn without_apt_it_is_said_what_to_install() {
-        let told = fetchable(OsStr::new(""), "linux-source-6.12").expect_err("no apt").to_string();
-        assert!(told.contains("without apt-get"), "{told}");
-        assert!(told.contains("install Debian's package linux-source-6.12"), "{told}");
+        let error = fetchable(OsStr::new(""), "linux-source-6.12").expect_err("no apt").to_string();
+        assert!(error.contains("without apt-get"), "{error}");
+        assert!(error.contains("install Debian's package linux-source-6.12"), "{error}");
     }
 
     #[test]

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_tells_version_hz_and_hash() {
+    fn the_name_has_version_hz_and_hash() {
         let wanted = Wanted::default();
         let name = wanted.name();
         assert!(name.starts_with("6.12-hz1000-") && name.len() == "6.12-hz1000-".len() + 16);

@@ -98,7 +98,7 @@ fn options(options: &BTreeMap<&'static str, i64>) -> Vec<(String, i64)> {
 /// The kernel has one value of each for all flows. A parameter that its module lacks has to be as in the scenario's
 /// kernel.
 pub(super) fn words(run: &Resolved, family: Family) -> Result<Vec<String>, (String, String)> {
-    let modules = congestion::genuine();
+    let modules = congestion::of_real_kernels();
     let mut words = BTreeSet::new();
     let mut of_names: BTreeMap<&str, Known> = BTreeMap::new();
     for flow in &run.flow {

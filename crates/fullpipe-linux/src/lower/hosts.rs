@@ -164,13 +164,13 @@ pub(super) fn host(host: &Host) -> plan::Host {
     let if_set = if_set.into_iter().filter_map(|(name, value)| Some((name, value?.to_string())));
     let modelled = modelled.into_iter().chain(if_set);
     let modelled = modelled.map(|(name, value)| (format!("net/ipv4/{name}"), value));
-    // By the sender's hash fq and fq_codel of a path tell flows apart; a router on the way to another host would not see that
+    // By the sender's hash fq and fq_codel of a path distinguish flows; a router on the way to another host would not see that
     // a flow that has timed out has another one.
     let fixed = [("net/core/txrehash".to_string(), switch(false))];
-    let genuine = host.genuine_sysctl.iter();
-    let genuine = genuine.map(|(name, value)| (name.replace('.', "/"), value.to_string()));
+    let real = host.real_sysctl.iter();
+    let real = real.map(|(name, value)| (name.replace('.', "/"), value.to_string()));
     plan::Host {
-        sysctl: modelled.chain(fixed).chain(genuine).collect(),
+        sysctl: modelled.chain(fixed).chain(real).collect(),
         gso_max_segs: (!host.config.tso).then_some(1),
         initcwnd: host.config.initcwnd,
         mtu: host.config.mtu,

@@ -2,7 +2,7 @@
 //! are skipped; with FULLPIPE_REQUIRE_KERNEL they must be there.
 
 use crate::kernel::{Cache, Family, Wanted};
-use fullpipe_scenario::genuine_sysctl::GENUINE;
+use fullpipe_scenario::real_sysctl::REAL_SYSCTLS;
 use fullpipe_scenario::{congestion, profile, sysctl};
 use fullpipe_sim::cc::KernelVersion;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,14 +67,14 @@ fn of_kind<'a>(
 }
 
 #[test]
-fn genuine_kernels_are_those_that_can_be_built() {
-    let known: BTreeSet<&str> = profile::genuine().map(|kernel| kernel.name).collect();
+fn real_kernels_are_those_that_can_be_built() {
+    let known: BTreeSet<&str> = profile::real_kernels().map(|kernel| kernel.name).collect();
     assert_eq!(known, Family::ALL.map(Family::name).into());
 }
 
 #[test]
 fn sysctls_are_those_of_the_kernel_and_so_are_defaults() {
-    for kernel in profile::genuine() {
+    for kernel in profile::real_kernels() {
         let Some(said) = said(kernel.name.parse().expect("a family"), SCRIPT) else { continue };
         let found: BTreeSet<&str> = of_kind(&said, "sysctl").map(|(name, _)| name).collect();
         let known: BTreeSet<&str> = sysctl::known(kernel.name).collect();
@@ -108,7 +108,7 @@ const WIDER: &str = "net.ipv4.tcp_tso_rtt_log";
 
 /// Bounds of the sysctls that are one number, by name, and whether the kernel's own may be wider.
 fn bounds(version: KernelVersion) -> Vec<(&'static str, (i64, i64), bool)> {
-    let genuine = GENUINE.iter().filter(|known| known.is_in(version));
+    let real = REAL_SYSCTLS.iter().filter(|known| known.is_in(version));
     let modelled = sysctl::SYSCTLS.iter().filter_map(|entry| {
         let bounds = match entry.field {
             sysctl::Field::Switch(_) => (0, 1),
@@ -122,14 +122,14 @@ fn bounds(version: KernelVersion) -> Vec<(&'static str, (i64, i64), bool)> {
         Some((entry.name, bounds, true))
     });
     // net.ipv4.tcp_reordering is bounded by tcp_max_reordering, which is tried behind it.
-    modelled.chain(genuine.map(|known| (known.name, known.bounds, false))).collect()
+    modelled.chain(real.map(|known| (known.name, known.bounds, false))).collect()
 }
 
 /// Each kernel takes the least and the greatest value that a scenario may have. Of sysctls that only a kernel reads it
 /// takes nothing beyond.
 #[test]
 fn bounds_of_sysctls_are_those_of_the_kernel() {
-    for kernel in profile::genuine() {
+    for kernel in profile::real_kernels() {
         let bounds = bounds(KernelVersion::parse(kernel.name).expect("a version"));
         let mut script = TRY.to_string();
         let mut expected = BTreeMap::new();
@@ -157,14 +157,15 @@ fn bounds_of_sysctls_are_those_of_the_kernel() {
 #[test]
 fn parameters_of_modules_are_those_of_the_kernel_and_so_are_defaults() {
     let hidden = "illinois"; // Its parameters cannot be read (module_param with permission 0).
-    for kernel in profile::genuine() {
+    for kernel in profile::real_kernels() {
         let Some(said) = said(kernel.name.parse().expect("a family"), SCRIPT) else { continue };
         let found: BTreeMap<String, String> = of_kind(&said, "parameter")
             .map(|(path, value)| {
                 (path.replace("/parameters/", "."), value.replace('Y', "1").replace('N', "0"))
             })
             .collect();
-        let known = congestion::genuine().into_iter().filter(|module| module.name != hidden);
+        let known =
+            congestion::of_real_kernels().into_iter().filter(|module| module.name != hidden);
         let known: BTreeMap<String, String> = known
             .flat_map(|module| {
                 let defaults = congestion::defaults(&module, kernel.name).into_iter();
@@ -177,7 +178,7 @@ fn parameters_of_modules_are_those_of_the_kernel_and_so_are_defaults() {
         let available =
             &said[&("sysctl".into(), "net.ipv4.tcp_available_congestion_control".into())];
         let available: BTreeSet<&str> = available.split(' ').collect();
-        let modules = congestion::genuine();
+        let modules = congestion::of_real_kernels();
         assert_eq!(available, modules.iter().map(|module| module.name).collect());
     }
 }

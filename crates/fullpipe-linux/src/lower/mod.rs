@@ -10,7 +10,7 @@ mod nfs;
 use super::kernel::{Family, Hz};
 use super::nic;
 use super::realise;
-use super::way::{self, Watched};
+use super::topology::{self, Watched};
 use fullpipe_base::path::Direction;
 use fullpipe_base::rng::Rng;
 use fullpipe_base::units::Time;
@@ -26,7 +26,7 @@ const CLOSEST: u64 = 100_000;
 /// Interval of counters, if the scenario has none: they cost more than other samples.
 const COUNTERS: Time = Time::ms(10);
 /// Needs of a run: its plan, and the kernel.
-pub(super) struct Asked {
+pub(super) struct Lowered {
     pub(super) plan: Plan,
     /// Parameters of modules, as words of the kernel's command line.
     pub(super) words: Vec<String>,
@@ -152,7 +152,7 @@ fn cards(run: &Resolved, answers: &mut Answers) {
             let what = "all that waits for the card is in the qdisc".to_string();
             // Where the scenario says nothing about this outgoing side, its card and ring are the defaults.
             let asked = slowest.is_some() || !is_default(host, run);
-            let what = if asked { Support::Substituted(what) } else { Support::Told(what) };
+            let what = if asked { Support::Substituted(what) } else { Support::Noted(what) };
             answers.push((format!("{}.tx_ring", station.key()), what));
         }
     }
@@ -171,19 +171,19 @@ fn path_answers(run: &Resolved, answers: &mut Answers) {
     let around = run.surroundings();
     let mut wrong = false;
     for (way, element) in elements {
-        let ask = element.ask(&around);
-        if let Some((part, what)) = realise::instead(&ask) {
+        let impairment = element.impairment(&around);
+        if let Some((part, what)) = realise::instead(&impairment) {
             let key = format!("path.{way}.{}.{part}", element.name());
             answers.push((key, Support::Substituted(what.into())));
         }
-        if let Err(why) = realise::piece(&ask, way::wire(run)) {
+        if let Err(why) = realise::realise(&impairment, topology::wire(run)) {
             wrong = true;
             answers.push(refused(&format!("path, element {}", element.name()), &why));
         }
     }
 
     // The routers can be counted only where each element can be had.
-    match way::routers(run) {
+    match topology::routers(run) {
         Err((name, why)) if !wrong => {
             answers.push(refused(&format!("path, element {name}"), &why));
         }
@@ -208,11 +208,11 @@ fn refused(key: &str, why: &str) -> (String, Support) {
 ///
 /// # Errors
 /// The key that is refused after all.
-pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
-    let told = |(key, why): (String, String)| format!("{key}: {why}");
-    let (routers, mut stages) = way::routers(run).map_err(told)?;
+pub(super) fn lower(run: &Resolved, family: Family) -> Result<Lowered, String> {
+    let text = |(key, why): (String, String)| format!("{key}: {why}");
+    let (routers, mut stages) = topology::routers(run).map_err(text)?;
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
-    let stage_of = |of, host: &Host, namespace| way::Watched {
+    let stage_of = |of, host: &Host, namespace| topology::Watched {
         serial: Some(nic::serial(host, run.path.mtu)),
         ..nic::card_stage(of, &host.qdisc, namespace)
     };
@@ -272,7 +272,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
         flows: connections.map(|flow| flows::flow(flow, run)).collect(),
         nfs: run.nfs.iter().map(|own| nfs::mount(own, run)).collect(),
         datagrams: run.datagrams.iter().map(|own| datagrams::datagrams(own, run)).collect(),
-        watched: way::watches(&stages),
+        watched: topology::watches(&stages),
     };
 
     // Any host may have a mount or a server, so all get the settings of NFS.
@@ -281,7 +281,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
         host.sysctl.extend(nfs::sysctl(run));
     }
     let memory_mib = memory::of_kernel_mib(run);
-    Ok(Asked { plan, words: flows::words(run, family).map_err(told)?, stages, memory_mib })
+    Ok(Lowered { plan, words: flows::words(run, family).map_err(text)?, stages, memory_mib })
 }
 
 /// An extra host at the sender's end.

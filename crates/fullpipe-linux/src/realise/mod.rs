@@ -1,4 +1,4 @@
-//! The guest's elements for each [`Ask`].
+//! The guest's elements for each [`Impairment`].
 
 mod rates;
 
@@ -9,7 +9,7 @@ use fullpipe_base::tcp::largest_skb;
 use fullpipe_base::units::{Framing, Time};
 use fullpipe_guest::plan::{self, Apart, Change, Drops, LARGEST_BURST, Loss, Netem, Police, Qdisc};
 use fullpipe_scenario::config::Distribution;
-use fullpipe_scenario::{Ask, Chance, Listed, Losses, Overtake, Sending, Spread};
+use fullpipe_scenario::{Chance, Impairment, Listed, Losses, Overtake, Sending, Spread};
 
 /// A queue that bounds nothing, packets.
 const NO_LIMIT: u32 = 100_000_000;
@@ -19,7 +19,7 @@ const TOO_MUCH: &str = "a burst of more than 1 GB";
 const WIDEST: u64 = 2_147_483_647;
 
 /// Representation of an element in the guest.
-pub(super) enum Piece {
+pub(super) enum Realised {
     /// Qdiscs on a device of their own.
     Qdiscs(Chain),
     /// Qdiscs like those of a chain, from which more packets may leave than arrive.
@@ -34,13 +34,13 @@ pub(super) enum Piece {
     Router(u32),
 }
 
-impl Piece {
+impl Realised {
     /// Gives a netem the seed of its random numbers.
     pub(super) fn seed(&mut self, seed: u64) {
         let qdiscs = match self {
-            Piece::Qdiscs(chain) | Piece::Copies(chain) => chain.qdiscs.as_mut_slice(),
-            Piece::Apart(apart) => std::slice::from_mut(&mut apart.qdisc),
-            Piece::Drops(_) | Piece::Police(_) | Piece::Router(_) => &mut [],
+            Realised::Qdiscs(chain) | Realised::Copies(chain) => chain.qdiscs.as_mut_slice(),
+            Realised::Apart(apart) => std::slice::from_mut(&mut apart.qdisc),
+            Realised::Drops(_) | Realised::Police(_) | Realised::Router(_) => &mut [],
         };
         for qdisc in qdiscs {
             if let Qdisc::Netem(netem) = qdisc {
@@ -88,9 +88,11 @@ impl Serial {
 pub(super) type Capacity = Option<(&'static str, u64)>;
 
 /// Key of an element that is done otherwise, and how.
-pub(super) fn instead(ask: &Ask) -> Option<(&'static str, &'static str)> {
-    match ask {
-        Ask::Delay { timer: Some(_), .. } => Some(("timer", "packets leave when they are due")),
+pub(super) fn instead(impairment: &Impairment) -> Option<(&'static str, &'static str)> {
+    match impairment {
+        Impairment::Delay { timer: Some(_), .. } => {
+            Some(("timer", "packets leave when they are due"))
+        }
         _ => None,
     }
 }
@@ -115,59 +117,62 @@ impl Wire {
 ///
 /// # Errors
 /// Why there is none.
-pub(super) fn piece(ask: &Ask, wire: Wire) -> Result<Piece, String> {
-    match ask {
+pub(super) fn realise(impairment: &Impairment, wire: Wire) -> Result<Realised, String> {
+    match impairment {
         // With GSO a packet has many segments, which the guest's elements do not see singly.
-        Ask::Rate(Sending { framing, .. }) | Ask::Shape { framing, .. }
+        Impairment::Rate(Sending { framing, .. }) | Impairment::Shape { framing, .. }
             if wire.gso && *framing != Framing::Ethernet =>
         {
             Err("Linux counts the segments of a packet with path.gso by framing = \"ethernet\""
                 .into())
         }
-        Ask::LoseListed(_) | Ask::MarkListed(_) | Ask::Police { .. } | Ask::Narrow { .. }
+        Impairment::LoseListed(_)
+        | Impairment::MarkListed(_)
+        | Impairment::Police { .. }
+        | Impairment::Narrow { .. }
             if wire.gso =>
         {
             Err("it looks at segments, of which a packet has many with path.gso".into())
         }
-        Ask::Rate(sending) => rates::rate(sending, wire).map(Piece::Qdiscs),
-        Ask::Shape { burst, .. } if *burst > LARGEST_BURST => Err(TOO_MUCH.into()),
-        Ask::Shape { rate, burst, framing, limit } => {
-            rates::shaper((*rate, *burst as u32), (*framing, *limit), wire).map(Piece::Qdiscs)
+        Impairment::Rate(sending) => rates::rate(sending, wire).map(Realised::Qdiscs),
+        Impairment::Shape { burst, .. } if *burst > LARGEST_BURST => Err(TOO_MUCH.into()),
+        Impairment::Shape { rate, burst, framing, limit } => {
+            rates::shaper((*rate, *burst as u32), (*framing, *limit), wire).map(Realised::Qdiscs)
         }
-        Ask::Opportunities { .. } => {
+        Impairment::Opportunities { .. } => {
             Err("no queue discipline of Linux sends at the times of a trace".into())
         }
-        Ask::Delay { delay, limit, .. } => Ok(Piece::Qdiscs(constant(*delay, *limit))),
-        Ask::DelayFlow { flow, delay } => {
+        Impairment::Delay { delay, limit, .. } => Ok(Realised::Qdiscs(constant(*delay, *limit))),
+        Impairment::DelayFlow { flow, delay } => {
             let netem = Netem { delay_ns: delay.0, ..unlimited() };
-            Ok(Piece::Apart(Apart { flow: *flow, qdisc: Qdisc::Netem(netem) }))
+            Ok(Realised::Apart(Apart { flow: *flow, qdisc: Qdisc::Netem(netem) }))
         }
-        Ask::Spread(spread) => varying_delay(*spread).map(Piece::Qdiscs),
-        Ask::Overtake(overtake) => going_ahead(*overtake).map(Piece::Qdiscs),
-        Ask::Lose { unit: Unit::Skb, .. } if !wire.gso => {
+        Impairment::Spread(spread) => varying_delay(*spread).map(Realised::Qdiscs),
+        Impairment::Overtake(overtake) => going_ahead(*overtake).map(Realised::Qdiscs),
+        Impairment::Lose { unit: Unit::Skb, .. } if !wire.gso => {
             Err("packets on the path are single segments (unit = \"segment\") without path.gso"
                 .into())
         }
-        Ask::Lose { unit: Unit::Segment, .. } if wire.gso => {
+        Impairment::Lose { unit: Unit::Segment, .. } if wire.gso => {
             Err("packets on the path have many segments (unit = \"skb\") with path.gso".into())
         }
-        Ask::Lose { law, .. } => Ok(Piece::Qdiscs(loss(*law))),
-        Ask::LoseListed(list) => Ok(Piece::Drops(listed(list, false))),
-        Ask::MarkListed(list) => Ok(Piece::Drops(listed(list, true))),
-        Ask::Copy(copied) => {
+        Impairment::Lose { law, .. } => Ok(Realised::Qdiscs(loss(*law))),
+        Impairment::LoseListed(list) => Ok(Realised::Drops(listed(list, false))),
+        Impairment::MarkListed(list) => Ok(Realised::Drops(listed(list, true))),
+        Impairment::Copy(copied) => {
             let duplicate = Some(chance(*copied));
-            Ok(Piece::Copies(one(Netem { duplicate, ..unlimited() })))
+            Ok(Realised::Copies(one(Netem { duplicate, ..unlimited() })))
         }
-        Ask::Police { burst, .. } if *burst > LARGEST_BURST => Err(TOO_MUCH.into()),
-        Ask::Police { rate, burst, framing } => {
+        Impairment::Police { burst, .. } if *burst > LARGEST_BURST => Err(TOO_MUCH.into()),
+        Impairment::Police { rate, burst, framing } => {
             let overhead = framing.overhead() as i32;
             let police = Police { rate: rate.0, burst: *burst, overhead, largest: None };
-            Ok(Piece::Police(police))
+            Ok(Realised::Police(police))
         }
-        Ask::Narrow { mtu, icmp: true, .. } => Ok(Piece::Router(*mtu)),
-        Ask::Narrow { mtu, icmp: false, .. } => {
+        Impairment::Narrow { mtu, icmp: true, .. } => Ok(Realised::Router(*mtu)),
+        Impairment::Narrow { mtu, icmp: false, .. } => {
             let largest = Some(*mtu);
-            Ok(Piece::Police(Police { rate: 1, burst: 1, overhead: 0, largest }))
+            Ok(Realised::Police(Police { rate: 1, burst: 1, overhead: 0, largest }))
         }
     }
 }

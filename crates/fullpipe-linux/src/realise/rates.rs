@@ -4,7 +4,7 @@ use super::{Capacity, Chain, Serial, Wire};
 use fullpipe_base::path::QueueLimit;
 use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_guest::plan::{self, Change, ETHERNET_HEADER, Qdisc};
-use fullpipe_scenario::{Cake, Codel, Discipline, Queue, Red, Sending, Step};
+use fullpipe_scenario::{Cake, Codel, Discipline, Queue, RateStep, Red, Sending};
 
 /// Why a rate is refused.
 const TOO_SLOW: &str = "a rate below 8 bit/s: Linux counts in bytes per second";
@@ -92,7 +92,7 @@ pub(super) fn shaper(
 ///
 /// An `htb` takes a packet from its queue when earlier packets have had their time, as a wire does. A `tbf` releases a
 /// packet when there are tokens for it, so a small one earlier, and has taken the next one by then.
-fn is_exact(steps: &[Step], frame: u32) -> bool {
+fn is_exact(steps: &[RateStep], frame: u32) -> bool {
     steps.iter().all(|step| u64::from(frame) * 8 < step.rate.0.saturating_mul(60))
 }
 

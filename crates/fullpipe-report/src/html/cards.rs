@@ -117,7 +117,7 @@ fn subjects(run: &Run) -> String {
     out
 }
 
-/// Flows that only their names tell apart: their sum, least, median and most.
+/// Flows that only their names distinguish: their sum, least, median and most.
 fn crowd_block(run: &Run, row: &Row) -> String {
     let flows = row.flows();
     let rate = row.rate_mbit().map_or(numbers::ABSENT.into(), numbers::rate);

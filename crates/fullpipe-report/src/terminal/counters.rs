@@ -1,4 +1,4 @@
-//! Counters of the hosts that tell of trouble, a line for each host.
+//! Counters of the hosts that show trouble, a line for each host.
 
 use super::Style;
 use super::grid::wrap;
@@ -38,10 +38,10 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
         };
 
         // Only counters that point to trouble are worth a line.
-        let told = TROUBLE.iter().filter(|name| value(name) > 0);
-        let told: Vec<_> = told.map(|name| format!("{name} {}", count(value(name)))).collect();
-        if !told.is_empty() {
-            let line = format!("{}: {host} counted {}", run.variant, told.join(", "));
+        let moved = TROUBLE.iter().filter(|name| value(name) > 0);
+        let counted: Vec<_> = moved.map(|name| format!("{name} {}", count(value(name)))).collect();
+        if !counted.is_empty() {
+            let line = format!("{}: {host} counted {}", run.variant, counted.join(", "));
             lines.extend(wrap(&line, "  ", style.columns()));
         }
     }

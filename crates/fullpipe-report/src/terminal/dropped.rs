@@ -25,7 +25,7 @@ pub fn sentence(run: &Run) -> Option<String> {
     (!places.is_empty()).then(|| format!("dropped: {}", places.join(", ")))
 }
 
-/// Heading and table of drops, then [`more`]; nothing where there is nothing to tell.
+/// Heading and table of drops, then [`more`]; nothing where there is nothing to show.
 pub fn lines(run: &Run, style: Style) -> Vec<String> {
     let mut lines = drops(run, style);
     let more = more(run);

@@ -80,7 +80,7 @@ fn row(interval: &Interval, decimals: usize, style: Style) -> Vec<String> {
     row
 }
 
-/// Decimals of a second that tell each interval from the next.
+/// Decimals of a second that distinguish each interval from the next.
 pub(super) fn decimals(flow: &Flow) -> usize {
     // Intervals of a tenth of a second or a millisecond count also where rounding made them shorter.
     let length = |i: &Interval| (i.end_s - i.start_s) * (1.0 + 1e-6);

@@ -1,6 +1,6 @@
 //! Names of variants and points that fit a column: it is the variant that is shortened, and two of them never to one text.
 
-use crate::labels::told_apart;
+use crate::labels::distinct_labels;
 use fullpipe_analysis::numbers::written;
 use serde_json::{Map, Value};
 
@@ -70,7 +70,7 @@ pub fn fitted(names: &[Name], room: usize) -> Vec<String> {
 /// The variants in at most `room` characters, from their first difference on, or without their middles; none where two
 /// would be the same.
 fn labels(variants: &[String], room: usize) -> Option<Vec<String>> {
-    [variants.to_vec(), told_apart(variants)]
+    [variants.to_vec(), distinct_labels(variants)]
         .into_iter()
         .map(|all| all.iter().map(|name| without_middle(name, room)).collect::<Vec<String>>())
         .find(|all| all.iter().enumerate().all(|(n, own)| !all[..n].contains(own)))
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_are_told_apart_and_points_stay() {
+    fn variants_get_distinct_labels_and_points_stay() {
         let all = ["reno", "bic", "cubic", "htcp"].map(|other| format!("scalable before {other}"));
         let all: Vec<&str> = all.iter().map(String::as_str).collect();
         let short = fitted(&names(&all, &json!({ "path.loss": 1e-4 })), 20);

@@ -3,7 +3,7 @@
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use super::sections::Section;
-use crate::labels::told_apart;
+use crate::labels::distinct_labels;
 use crate::matrix::Matrix;
 use crate::overview::{self, Row};
 use fullpipe_analysis::document::{Document, Run};
@@ -194,7 +194,7 @@ fn value(run: &Run, share: bool) -> String {
 /// Labels of columns, cut to their ends where they are long.
 fn short(labels: &[String]) -> Vec<String> {
     let are_long = labels.iter().any(|label| label.chars().count() > LABEL);
-    let labels = if are_long { told_apart(labels) } else { labels.to_vec() };
+    let labels = if are_long { distinct_labels(labels) } else { labels.to_vec() };
     labels
         .into_iter()
         .map(|label| match label.chars().count().checked_sub(LABEL) {

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_flows_the_ends_are_told() {
+    fn of_many_flows_the_ends_are_shown() {
         assert!(said(&all(6)).ends_with("; of 6 flows flow-0 4.8 % to flow-5 29 %"));
     }
 }

@@ -84,7 +84,7 @@ fn the_largest_numbers_of_a_terabit_path_fit_80_columns() {
 }
 
 #[test]
-fn the_path_says_of_which_places_samples_tell() {
+fn the_path_says_which_places_have_samples() {
     let mut document = sample::document();
     let mut heading = |exact: usize| {
         let places = document.runs[0].picture.places.iter_mut().enumerate();
@@ -100,7 +100,7 @@ fn the_path_says_of_which_places_samples_tell() {
     assert_eq!(heading(4), "bar: mean █, peak ░");
 }
 
-/// Twelve flows that only their names and rates tell apart.
+/// Twelve flows that only their names and rates distinguish.
 fn crowded() -> Document {
     let mut document = sample::document();
     document.runs.truncate(1);
@@ -251,8 +251,9 @@ fn medians_stand_beside_what_is_expected_of_them() {
     (expected.expected, expected.within) = (vec![15.0], "2 packets".into());
     run.expectations.push(expected);
     let text = render(&document, Style { width: 120, color: false });
-    let told = "medians: cwnd 14 packets (expected 15 within 2 packets), in flight 4, srtt 5.25 ms";
-    assert!(text.contains(told), "{text}");
+    let expected =
+        "medians: cwnd 14 packets (expected 15 within 2 packets), in flight 4, srtt 5.25 ms";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]

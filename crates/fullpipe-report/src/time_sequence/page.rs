@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn the_page_says_where_on_the_path_its_packets_are_seen() {
-        for (point, told) in [
+        for (point, start) in [
             (
                 "sender-qdisc",
                 ": where tcpdump listens on the sending host: between qdisc and driver",
@@ -153,7 +153,7 @@ mod tests {
             ("other-wire", ": the sending host's cable"),
             ("receiver", ": where tcpdump listens on the receiving host"),
         ] {
-            assert!(seen_at(point).starts_with(told), "{point}: {}", seen_at(point));
+            assert!(seen_at(point).starts_with(start), "{point}: {}", seen_at(point));
         }
         assert!(!seen_at("receiver").contains("[[host]]"));
         assert_eq!(seen_at("delay"), "");

@@ -313,8 +313,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_axis_is_told() {
-        for (text, told) in [
+    fn what_is_no_axis_is_an_error() {
+        for (text, expected) in [
             ("x = { from = 0, to = 1, points = 3, scale = \"log\" }", "not above 0"),
             ("x = { from = 0, to = 1 }", "a range needs `points`"),
             ("x = { to = 1, points = 3 }", "a range needs `from`"),
@@ -330,7 +330,7 @@ mod tests {
             ("\"x, y\" = [[1, 2], [3]]", "2 values each"),
         ] {
             let problems = read(text).expect_err(text);
-            assert!(problems.contains(told), "{text}: {problems}");
+            assert!(problems.contains(expected), "{text}: {problems}");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The sysctls a scenario can set, by the kernel's full names.
 
 use super::context::{Context, Place};
-use super::genuine_sysctl::{GENUINE, genuine};
 use super::keys::{Kind, Read, unknown, wrong_type};
 use super::node::{Node, Table, Value};
 use super::quantity::{self, SIZE};
+use super::real_sysctl::{REAL_SYSCTLS, real_sysctl};
 use super::values::{in_range, integer, report};
 use fullpipe_sim::cc::KernelVersion;
 use fullpipe_sim::config::Sysctl;
@@ -236,7 +236,7 @@ pub enum SysctlWritten {
     /// Place in [`SYSCTLS`], value.
     Modelled(usize, SysctlValue),
     /// One of a real kernel.
-    Genuine(&'static str, i64),
+    Real(&'static str, i64),
 }
 
 /// The value of a sysctl.
@@ -252,13 +252,13 @@ pub enum SysctlValue {
 
 impl Sysctls {
     /// Puts the written values into the modelled sysctls, and into those of a real kernel.
-    pub fn apply(&self, modelled: &mut Sysctl, of_genuine: &mut BTreeMap<&'static str, i64>) {
+    pub fn apply(&self, modelled: &mut Sysctl, of_real: &mut BTreeMap<&'static str, i64>) {
         for written in &self.0 {
             match *written {
                 SysctlWritten::Modelled(at, value) => {
                     apply(&SYSCTLS[at].field, value, modelled);
                 }
-                SysctlWritten::Genuine(name, value) => _ = of_genuine.insert(name, value),
+                SysctlWritten::Real(name, value) => _ = of_real.insert(name, value),
             }
         }
     }
@@ -324,13 +324,13 @@ pub fn flatten<'a>(table: &'a Table, prefix: &str) -> Vec<(String, Place, &'a No
 
 fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<SysctlWritten> {
     // sysctls that only real kernels have are numbers in the kernel's own bounds.
-    if let Some(known) = genuine(name) {
+    if let Some(known) = real_sysctl(name) {
         let value = integer(name, node, known.bounds, cx)?;
-        return Some(SysctlWritten::Genuine(known.name, value));
+        return Some(SysctlWritten::Real(known.name, value));
     }
     let Some(at) = SYSCTLS.iter().position(|known| known.name == name) else {
-        let genuine = GENUINE.iter().map(|known| known.name);
-        let known = SYSCTLS.iter().map(|known| known.name).chain(genuine);
+        let real = REAL_SYSCTLS.iter().map(|known| known.name);
+        let known = SYSCTLS.iter().map(|known| known.name).chain(real);
         unknown("sysctl", (name, place), ELSEWHERE, known, cx);
         return None;
     };
@@ -356,8 +356,8 @@ fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<Sys
 /// Names of all sysctls that a real kernel of this version has; for a text that is no version, the modelled ones.
 pub fn known(version: &str) -> impl Iterator<Item = &'static str> {
     let version = KernelVersion::parse(version);
-    let genuine = GENUINE.iter().filter(move |known| version.is_some_and(|v| known.is_in(v)));
-    SYSCTLS.iter().map(|known| known.name).chain(genuine.map(|known| known.name))
+    let real = REAL_SYSCTLS.iter().filter(move |known| version.is_some_and(|v| known.is_in(v)));
+    SYSCTLS.iter().map(|known| known.name).chain(real.map(|known| known.name))
 }
 
 /// The kernel keeps sizes of buffers in an `int`.

@@ -1,6 +1,6 @@
 //! A constant delay, or one released by a timer.
 
-use super::{Ask, Meaning, Surroundings, Whole, Written, needed};
+use super::{Impairment, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Absent, Is, Required};
 use crate::format::keys::{At, group};
@@ -106,9 +106,9 @@ impl Meaning for Delay {
         self.delay
     }
 
-    fn ask(&self, _run: &Surroundings) -> Ask {
+    fn impairment(&self, _run: &Surroundings) -> Impairment {
         let Delay { delay, limit, timer, .. } = *self;
-        Ask::Delay { delay, limit, timer }
+        Impairment::Delay { delay, limit, timer }
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {

@@ -1,6 +1,6 @@
 //! Packets of a flow to lose, by their number among those that come here, counted from 0; for experiments that must be equal wherever they run. Retransmissions count; the packets of the handshake and window probes do not.
 
-use super::{Ask, Listed, Meaning, Surroundings, Whole, Written, needed};
+use super::{Impairment, Listed, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Absent, Required};
 use crate::format::keys::{At, group};
@@ -76,8 +76,8 @@ impl Written for DropElement {
 }
 
 impl Meaning for Drop {
-    fn ask(&self, run: &Surroundings) -> Ask {
-        Ask::LoseListed(Listed {
+    fn impairment(&self, run: &Surroundings) -> Impairment {
+        Impairment::LoseListed(Listed {
             flow: run.flow_index(&self.flow),
             segments: self.segments.clone(),
             acks: self.acks.clone(),

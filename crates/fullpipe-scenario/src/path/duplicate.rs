@@ -1,6 +1,6 @@
 //! Random duplication: the copy leaves directly behind the packet.
 
-use super::{Ask, Chance, Meaning, Surroundings, Whole, Written, needed};
+use super::{Chance, Impairment, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Is, Required};
 use crate::format::keys::{At, group};
@@ -50,9 +50,9 @@ impl Written for DuplicateElement {
 }
 
 impl Meaning for Duplicate {
-    fn ask(&self, _run: &Surroundings) -> Ask {
+    fn impairment(&self, _run: &Surroundings) -> Impairment {
         let Duplicate { probability, correlation, .. } = *self;
-        Ask::Copy(Chance { probability, correlation })
+        Impairment::Copy(Chance { probability, correlation })
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {

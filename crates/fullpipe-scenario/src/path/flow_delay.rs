@@ -1,6 +1,6 @@
 //! A delay of one flow; others pass at once. Flows with round trips of their own have one each.
 
-use super::{Ask, Meaning, Surroundings, Whole, Written, needed};
+use super::{Impairment, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::Required;
 use crate::format::keys::{At, group};
@@ -51,8 +51,8 @@ impl Written for FlowDelayElement {
 }
 
 impl Meaning for FlowDelay {
-    fn ask(&self, run: &Surroundings) -> Ask {
-        Ask::DelayFlow { flow: run.flow_index(&self.flow), delay: self.delay }
+    fn impairment(&self, run: &Surroundings) -> Impairment {
+        Impairment::DelayFlow { flow: run.flow_index(&self.flow), delay: self.delay }
     }
 
     fn config(&self, run: &Surroundings) -> config::Element {

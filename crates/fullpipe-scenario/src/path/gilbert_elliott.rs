@@ -1,6 +1,6 @@
 //! Loss in bursts, as netem's `loss gemodel`: in a good and in a bad state units are lost with a probability each, and after each unit the state may change. It begins in the good state.
 
-use super::{Ask, Losses, Meaning, Surroundings, Whole, Written, needed};
+use super::{Impairment, Losses, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Is, Required};
 use crate::format::keys::{At, group};
@@ -64,9 +64,9 @@ impl Written for GilbertElliottElement {
 }
 
 impl Meaning for GilbertElliott {
-    fn ask(&self, _run: &Surroundings) -> Ask {
+    fn impairment(&self, _run: &Surroundings) -> Impairment {
         let GilbertElliott { p, r, loss_bad: bad, loss_good: good, unit, .. } = *self;
-        Ask::Lose { law: Losses::TwoStates { p, r, bad, good }, unit }
+        Impairment::Lose { law: Losses::TwoStates { p, r, bad, good }, unit }
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {

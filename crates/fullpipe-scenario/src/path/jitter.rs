@@ -1,6 +1,6 @@
 //! A delay that varies from packet to packet; a delay that would be negative is none.
 
-use super::{Ask, Meaning, Spread, Surroundings, Whole, Written, needed};
+use super::{Impairment, Meaning, Spread, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Is, Required};
 use crate::format::keys::{At, group};
@@ -71,10 +71,10 @@ impl Meaning for Jitter {
         self.delay
     }
 
-    fn ask(&self, _run: &Surroundings) -> Ask {
+    fn impairment(&self, _run: &Surroundings) -> Impairment {
         let Jitter { delay: mean, jitter: width, distribution, correlation, keep_order, .. } =
             *self;
-        Ask::Spread(Spread { mean, width, distribution, correlation, keep_order })
+        Impairment::Spread(Spread { mean, width, distribution, correlation, keep_order })
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {

@@ -1,7 +1,7 @@
 //! A rate with a queue in front of it.
 
 use super::queue::{PathQueue, Queue, queue};
-use super::{Ask, Meaning, Sending, Step, Surroundings, Whole, Written, needed};
+use super::{Impairment, Meaning, RateStep, Sending, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Empty, Is, Required};
 use crate::format::keys::{At, group};
@@ -70,9 +70,9 @@ impl Meaning for Link {
         self.queue.complete((self.rate, self.framing), whole);
     }
 
-    fn ask(&self, _run: &Surroundings) -> Ask {
-        Ask::Rate(Sending {
-            steps: vec![Step { at: Time::ZERO, rate: self.rate }],
+    fn impairment(&self, _run: &Surroundings) -> Impairment {
+        Impairment::Rate(Sending {
+            steps: vec![RateStep { at: Time::ZERO, rate: self.rate }],
             framing: self.framing,
             queue: self.queue.clone(),
         })

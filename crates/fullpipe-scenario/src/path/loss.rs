@@ -1,6 +1,6 @@
 //! Independent random loss.
 
-use super::{Ask, Losses, Meaning, Surroundings, Whole, Written, needed};
+use super::{Impairment, Losses, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Is, Required};
 use crate::format::keys::{At, group};
@@ -53,8 +53,8 @@ impl Written for LossElement {
 }
 
 impl Meaning for Loss {
-    fn ask(&self, _run: &Surroundings) -> Ask {
-        Ask::Lose { law: Losses::Independent(self.probability), unit: self.unit }
+    fn impairment(&self, _run: &Surroundings) -> Impairment {
+        Impairment::Lose { law: Losses::Independent(self.probability), unit: self.unit }
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {

@@ -1,7 +1,7 @@
 //! Data segments of a flow to mark (CE), by their number among those that come here, counted from 0; for experiments with ECN that must be equal wherever they run. Retransmissions count, but cannot be marked; the packets of the handshake and window probes do not count.
 
 use super::drop::rising;
-use super::{Ask, Listed, Meaning, Surroundings, Whole, Written, needed};
+use super::{Impairment, Listed, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::Required;
 use crate::format::keys::{At, group};
@@ -53,9 +53,9 @@ impl Written for MarkElement {
 }
 
 impl Meaning for Mark {
-    fn ask(&self, run: &Surroundings) -> Ask {
+    fn impairment(&self, run: &Surroundings) -> Impairment {
         let (flow, segments) = (run.flow_index(&self.flow), self.segments.clone());
-        Ask::MarkListed(Listed { flow, segments, acks: Vec::new() })
+        Impairment::MarkListed(Listed { flow, segments, acks: Vec::new() })
     }
 
     fn config(&self, run: &Surroundings) -> config::Element {

@@ -1,10 +1,9 @@
 //! The path of a scenario: elements, one file each, and the short form.
 //!
-//! An element's file has its keys, their meaning, its impairment for engines ([`Ask`]), and the equal configuration of
+//! An element's file has its keys, their meaning, its impairment for engines ([`Impairment`]), and the equal configuration of
 //! the simulator. A new element is a new file, its `mod` line, and its line in the list below. Some elements mean just
 //! what the simulator's struct holds. The list then names how its keys are saved.
 
-mod ask;
 mod beside;
 mod delay;
 mod drop;
@@ -12,6 +11,7 @@ mod duplicate;
 mod elements;
 mod flow_delay;
 mod gilbert_elliott;
+mod impairment;
 mod jitter;
 pub(super) mod keys;
 mod link;
@@ -27,15 +27,15 @@ mod trace_link;
 mod varying;
 mod whole;
 
-pub use ask::{Ask, Chance, Listed, Losses, Overtake, Sending, Spread};
 pub use delay::Timer;
 pub(super) use delay::keys::Timer as TimerKeys;
 pub(super) use elements::Elements;
+pub use impairment::{Chance, Impairment, Listed, Losses, Overtake, Sending, Spread};
 pub use mtu::LEAST_CLAMPED;
 pub(super) use queue::PathQueue;
 pub use queue::{Cake, Codel, Discipline, Fq, Pie, Queue, Red};
 pub(super) use short::{Traffic, path};
-pub use varying::Step;
+pub use varying::RateStep;
 use whole::Whole;
 
 use super::format::context::Context;
@@ -74,7 +74,7 @@ trait Meaning {
     /// Fills in defaults that depend on the other elements.
     fn complete(&mut self, _whole: &Whole) {}
     /// Effect on packets of a run.
-    fn ask(&self, run: &Surroundings) -> Ask;
+    fn impairment(&self, run: &Surroundings) -> Impairment;
     /// The simulator's configuration that says the same.
     fn config(&self, run: &Surroundings) -> config::Element;
 }
@@ -148,8 +148,8 @@ macro_rules! elements {
             }
 
             /// Effect on packets of a run.
-            pub fn ask(&self, run: &Surroundings) -> Ask {
-                match self { $(Element::$meaning(e) => e.ask(run),)* }
+            pub fn impairment(&self, run: &Surroundings) -> Impairment {
+                match self { $(Element::$meaning(e) => e.impairment(run),)* }
             }
 
             /// The highest rate at which it passes packets, and the bytes that the rate counts; none where it has no

@@ -1,6 +1,6 @@
 //! A link with a smaller MTU that drops what is too large, with an ICMP message or without.
 
-use super::{Ask, Meaning, Surroundings, Whole, Written, needed};
+use super::{Impairment, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Absent, Is, Required};
 use crate::format::keys::{At, group};
@@ -13,7 +13,7 @@ use serde::Serialize;
 pub use fullpipe_sim::config::Mtu;
 
 /// Least MTU that a router reports, bytes: as large as its message.
-const LEAST_TOLD: u32 = 576;
+const LEAST_REPORTED: u32 = 576;
 /// Least `mtu` to which a router clamps the MSS, bytes: Linux sends no smaller packets.
 pub const LEAST_CLAMPED: u32 = MssClamp::LEAST + HEADERS;
 
@@ -73,10 +73,10 @@ impl Written for MtuElement {
 
     fn resolve(&self, _whole: &Whole, cx: &mut Context) -> Option<Mtu> {
         let (mtu, icmp) = (needed(&self.mtu)?.0 as u32, *needed(&self.icmp)?);
-        if icmp && mtu < LEAST_TOLD {
+        if icmp && mtu < LEAST_REPORTED {
             let place = self.mtu.as_ref()?.place;
             cx.error("out-of-range", place, format!("an `mtu` of {mtu} with `icmp`"))
-                .expected(format!("{LEAST_TOLD} at least: the message itself is as large"));
+                .expected(format!("{LEAST_REPORTED} at least: the message itself is as large"));
             return None;
         }
         let mss_clamp = self.mss_clamp(mtu, cx)?;
@@ -85,8 +85,8 @@ impl Written for MtuElement {
 }
 
 impl Meaning for Mtu {
-    fn ask(&self, _run: &Surroundings) -> Ask {
-        Ask::Narrow { mtu: self.mtu, icmp: self.icmp, mss_clamp: self.mss_clamp }
+    fn impairment(&self, _run: &Surroundings) -> Impairment {
+        Impairment::Narrow { mtu: self.mtu, icmp: self.icmp, mss_clamp: self.mss_clamp }
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {

@@ -1,6 +1,6 @@
 //! A policer: a token bucket that drops packets without tokens, and delays nothing (`tc police`).
 
-use super::{Ask, Meaning, Surroundings, Whole, Written, needed};
+use super::{Impairment, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Is, Required};
 use crate::format::keys::{At, group};
@@ -76,9 +76,9 @@ impl Meaning for Policer {
         Some((self.rate, self.framing))
     }
 
-    fn ask(&self, _run: &Surroundings) -> Ask {
+    fn impairment(&self, _run: &Surroundings) -> Impairment {
         let Policer { rate, burst, framing, .. } = *self;
-        Ask::Police { rate, burst, framing }
+        Impairment::Police { rate, burst, framing }
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {

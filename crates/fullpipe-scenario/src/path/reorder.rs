@@ -1,6 +1,6 @@
 //! Delays by chance, so that packets overtake each other. With netem's choice (`chosen_delay` 0) chosen packets go ahead of those that are held; with `delay` 0 and a `chosen_delay` chosen packets come late.
 
-use super::{Ask, Chance, Meaning, Overtake, Surroundings, Whole, Written, needed};
+use super::{Chance, Impairment, Meaning, Overtake, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Is, Required};
 use crate::format::keys::{At, group};
@@ -77,10 +77,10 @@ impl Meaning for Reorder {
         self.delay.min(self.chosen_delay)
     }
 
-    fn ask(&self, _run: &Surroundings) -> Ask {
+    fn impairment(&self, _run: &Surroundings) -> Impairment {
         let Reorder { delay, chosen_delay, probability, correlation, gap, .. } = *self;
         let chosen = Chance { probability, correlation };
-        Ask::Overtake(Overtake { delay, chosen_delay, chosen, gap })
+        Impairment::Overtake(Overtake { delay, chosen_delay, chosen, gap })
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {

@@ -2,7 +2,7 @@
 
 use super::policer::{Burst, passes_packets};
 use super::queue::{Discipline, PathQueue, Queue, queue};
-use super::{Ask, Meaning, Surroundings, Whole, Written, needed};
+use super::{Impairment, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Empty, Is, Required};
 use crate::format::keys::{At, group};
@@ -93,9 +93,9 @@ impl Meaning for Shaper {
         self.queue.complete((self.rate, self.framing), whole);
     }
 
-    fn ask(&self, _run: &Surroundings) -> Ask {
+    fn impairment(&self, _run: &Surroundings) -> Impairment {
         let Shaper { rate, burst, framing, ref queue, .. } = *self;
-        Ask::Shape { rate, burst, framing, limit: queue.limit }
+        Impairment::Shape { rate, burst, framing, limit: queue.limit }
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {

@@ -1,6 +1,6 @@
 //! A link that sends when a recorded trace says, with a queue in front of it: mahimahi's `mm-link`. At each opportunity 1504 bytes are sent, which is a packet of 1500 bytes with the 4 bytes that mahimahi counts; after the last one the trace begins anew.
 
-use super::{Ask, Meaning, Surroundings, Whole, Written, needed};
+use super::{Impairment, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::{Context, Place};
 use crate::format::keys::Default::{Absent, Empty, Required};
 use crate::format::keys::{At, group};
@@ -71,8 +71,8 @@ impl Meaning for TraceLink {
         }
     }
 
-    fn ask(&self, _run: &Surroundings) -> Ask {
-        Ask::Opportunities { at_ms: self.opportunities.clone(), queue: self.queue.clone() }
+    fn impairment(&self, _run: &Surroundings) -> Impairment {
+        Impairment::Opportunities { at_ms: self.opportunities.clone(), queue: self.queue.clone() }
     }
 
     fn config(&self, run: &Surroundings) -> config::Element {

@@ -1,6 +1,6 @@
 //! A rate that changes at given times, with a queue in front of it. A packet in transmission goes on at the new rate; at rate 0 nothing is sent.
 
-use super::{Ask, Meaning, Sending, Surroundings, Whole, Written, needed};
+use super::{Impairment, Meaning, Sending, Surroundings, Whole, Written, needed};
 use crate::format::context::{Context, Place};
 use crate::format::keys::Default::{Absent, Empty, Is, Required};
 use crate::format::keys::{At, Read, group};
@@ -39,7 +39,7 @@ pub struct VaryingLink {
     /// Stage name.
     pub name: String,
     /// Rates, each from its time on; the first one at 0.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RateStep>,
     /// Bytes that the rate counts for each packet.
     #[serde(serialize_with = "show::framing")]
     pub framing: Framing,
@@ -78,8 +78,8 @@ impl Meaning for VaryingLink {
         }
     }
 
-    fn ask(&self, _run: &Surroundings) -> Ask {
-        Ask::Rate(Sending {
+    fn impairment(&self, _run: &Surroundings) -> Impairment {
+        Impairment::Rate(Sending {
             steps: self.steps.clone(),
             framing: self.framing,
             queue: self.queue.clone(),
@@ -91,7 +91,7 @@ impl Meaning for VaryingLink {
         let first = self.steps.first().map_or(Rate(0), |step| step.rate);
         config::Element::VaryingLink(config::VaryingLink {
             name: self.name.clone(),
-            steps: steps.map(|step| config::Step { at: step.at, rate: step.rate }).collect(),
+            steps: steps.map(|step| config::RateStep { at: step.at, rate: step.rate }).collect(),
             framing: self.framing,
             limit: self.queue.limit,
             discipline: self.queue.config((first, self.framing), run.mtu),
@@ -114,7 +114,7 @@ group! {
 
 /// A rate and when it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct RateStep {
     /// When it begins.
     #[serde(serialize_with = "show::shown")]
     pub at: Time,
@@ -124,10 +124,10 @@ pub struct Step {
 }
 
 /// Steps with the places where they are written.
-type Placed = Vec<(Step, Place)>;
+type Placed = Vec<(RateStep, Place)>;
 
 impl VaryingLinkElement {
-    fn steps(&self, whole: &Whole, cx: &mut Context) -> Option<Vec<Step>> {
+    fn steps(&self, whole: &Whole, cx: &mut Context) -> Option<Vec<RateStep>> {
         // Exactly one of list and file gives the steps.
         let mut steps = match (&self.steps, &self.trace) {
             (Some(steps), None) => listed(&steps.value.0)?,
@@ -163,7 +163,7 @@ impl VaryingLinkElement {
                 None
             }
             (Some(rate), _) => {
-                let step = Step { at: Time::ZERO, rate: Rate(rate.value.0) };
+                let step = RateStep { at: Time::ZERO, rate: Rate(rate.value.0) };
                 steps.insert(0, (step, rate.place));
                 Some(())
             }
@@ -182,7 +182,7 @@ fn listed(tables: &[StepTable]) -> Option<Placed> {
         .iter()
         .map(|table| {
             let (at, rate) = (needed(&table.at)?.0, needed(&table.rate)?.0);
-            Some((Step { at: Time::ns(at), rate: Rate(rate) }, table.place))
+            Some((RateStep { at: Time::ns(at), rate: Rate(rate) }, table.place))
         })
         .collect()
 }
@@ -200,7 +200,7 @@ fn recorded(trace: &At<String>, whole: &Whole, cx: &mut Context) -> Option<Place
     steps.into_iter().collect()
 }
 
-fn recorded_step(line: &str, place: Place, cx: &mut Context) -> Option<(Step, Place)> {
+fn recorded_step(line: &str, place: Place, cx: &mut Context) -> Option<(RateStep, Place)> {
     let Some((at, rate)) = line.split_once(',') else {
         cx.error("bad-value", place, "not a time and a rate").expected("a line such as 5s,1Gbit");
         return None;
@@ -208,7 +208,7 @@ fn recorded_step(line: &str, place: Place, cx: &mut Context) -> Option<(Step, Pl
     let node = |text: &str| Node::bare(text.trim(), place);
     let at = AnyTime::read(&node(at), "time", cx);
     let rate = RateOrNone::read(&node(rate), "rate", cx);
-    Some((Step { at: Time::ns(at?.0), rate: Rate(rate?.0) }, place))
+    Some((RateStep { at: Time::ns(at?.0), rate: Rate(rate?.0) }, place))
 }
 
 /// Times rise, and in the end something passes.

@@ -2,12 +2,12 @@
 
 use super::groups;
 use crate::format::diagnostic::CODES;
-use crate::format::genuine_sysctl::{GENUINE, Genuine};
 use crate::format::keys::{Default, Group, Kind, Section};
 use crate::format::quantity::{
     DESCRIPTORS, Dimension, PACKETS, RATE, SIZE, TIME, TIME_PER_BYTE, TIME_PER_CALL,
     TIME_PER_PACKET,
 };
+use crate::format::real_sysctl::{REAL_SYSCTLS, RealSysctl};
 use crate::format::sysctl::{SYSCTLS, written};
 use crate::metric::{
     BACKWARD_STAGES, DATAGRAMS, FAIRNESS, FLOW, LIMITS, Metric, NFS, RECEIVER_STAGES,
@@ -219,8 +219,8 @@ fn sysctls(page: &mut String) {
 
     // Real kernels have more, which the simulator does not model.
     head(page, &["sysctl", "values", "kernels"]);
-    for sysctl in GENUINE {
-        row(page, &genuine_sysctl(sysctl).each_ref().map(String::as_str));
+    for sysctl in REAL_SYSCTLS {
+        row(page, &real_sysctl(sysctl).each_ref().map(String::as_str));
     }
     *page += "\nThe maxima of `tcp_rmem` and `tcp_wmem` grow with the host's memory up to 4 MiB, those of \
               `net.core` up to 131071; the profile has these maxima.\n";
@@ -236,11 +236,11 @@ fn sysctls(page: &mut String) {
 }
 
 /// Name, values, kernels that have it.
-fn genuine_sysctl(sysctl: &Genuine) -> [String; 3] {
+fn real_sysctl(sysctl: &RealSysctl) -> [String; 3] {
     let (least, most) = sysctl.bounds;
     let values =
         if most == i64::MAX { format!("{least} and more") } else { format!("{least} to {most}") };
-    let kernels: Vec<&str> = profile::genuine()
+    let kernels: Vec<&str> = profile::real_kernels()
         .map(|kernel| kernel.name)
         .filter(|kernel| KernelVersion::parse(kernel).is_some_and(|v| sysctl.is_in(v)))
         .collect();
@@ -277,12 +277,12 @@ fn congestion_controls(page: &mut String) {
               engine `linux` refuses it.\n";
     let simulated: Vec<&Kernel> = KERNELS
         .iter()
-        .filter(|kernel| !kernel.genuine && !profile::is_unvalidated(kernel.name))
+        .filter(|kernel| !kernel.is_real && !profile::is_unvalidated(kernel.name))
         .collect();
     algorithms(page, &cc::algorithms(), &simulated);
     *page += "\nGenuine kernels have these, with the parameters of their modules. One kernel has one value of a parameter \
               for all flows.\n";
-    algorithms(page, &congestion::genuine(), &profile::genuine().collect::<Vec<_>>());
+    algorithms(page, &congestion::of_real_kernels(), &profile::real_kernels().collect::<Vec<_>>());
 }
 
 fn slow_starts(page: &mut String) {

@@ -4,9 +4,9 @@
 //! parser.
 
 use super::groups;
-use crate::format::genuine_sysctl::GENUINE;
 use crate::format::keys::{Default, Group, Key, Kind, Section};
 use crate::format::quantity::{Dimension, PACKETS, SIZE};
+use crate::format::real_sysctl::REAL_SYSCTLS;
 use crate::format::sockopt::SIZES;
 use crate::format::special::MssClamp;
 use crate::format::sysctl::{Field, SYSCTLS};
@@ -104,7 +104,7 @@ fn schema(kind: &Kind) -> Value {
         }
         Kind::Congestion => {
             let mut algorithms = cc::algorithms();
-            algorithms.extend(congestion::genuine());
+            algorithms.extend(congestion::of_real_kernels());
             named(&algorithms)
         }
         Kind::SlowStart => named(&slow_start::slow_starts()),
@@ -222,7 +222,7 @@ fn sysctl() -> Value {
         value["description"] = json!(entry.doc);
         properties.insert(entry.name.into(), value);
     }
-    properties.extend(GENUINE.iter().map(|known| {
+    properties.extend(REAL_SYSCTLS.iter().map(|known| {
         let (min, max) = known.bounds;
         let mut value =
             json!({ "type": "integer", "minimum": min, "description": "of genuine kernels" });

@@ -1,6 +1,6 @@
 //! The algorithms as the C side registers them.
 
-use super::sock::{AckSample, Flow, RateSample};
+use super::sock::{AckSample, RateSample, TcpSock};
 use core::ffi::{CStr, c_char, c_int};
 
 /// Declares a function that lists all instances of one kind, by the names of their `CC_REGISTER` or
@@ -32,16 +32,16 @@ pub(super) struct Algorithm {
     pub min_cwnd_shift: u32,
     /// One more than the index of the parameter that asks for RTTs in microseconds; 0: none.
     pub us_rtt_param: u32,
-    pub init: Option<unsafe extern "C" fn(*mut Flow)>,
-    pub ssthresh: Option<unsafe extern "C" fn(*mut Flow) -> u32>,
-    pub cong_avoid: Option<unsafe extern "C" fn(*mut Flow, u32, u32)>,
-    pub pkts_acked: Option<unsafe extern "C" fn(*mut Flow, *const AckSample)>,
-    pub set_state: Option<unsafe extern "C" fn(*mut Flow, u8)>,
-    pub undo_cwnd: Option<unsafe extern "C" fn(*mut Flow) -> u32>,
-    pub cwnd_event: Option<unsafe extern "C" fn(*mut Flow, u32)>,
-    pub cong_control: Option<unsafe extern "C" fn(*mut Flow, u32, c_int, *const RateSample)>,
-    pub min_tso_segs: Option<unsafe extern "C" fn(*mut Flow) -> u32>,
-    pub sndbuf_expand: Option<unsafe extern "C" fn(*mut Flow) -> u32>,
+    pub init: Option<unsafe extern "C" fn(*mut TcpSock)>,
+    pub ssthresh: Option<unsafe extern "C" fn(*mut TcpSock) -> u32>,
+    pub cong_avoid: Option<unsafe extern "C" fn(*mut TcpSock, u32, u32)>,
+    pub pkts_acked: Option<unsafe extern "C" fn(*mut TcpSock, *const AckSample)>,
+    pub set_state: Option<unsafe extern "C" fn(*mut TcpSock, u8)>,
+    pub undo_cwnd: Option<unsafe extern "C" fn(*mut TcpSock) -> u32>,
+    pub cwnd_event: Option<unsafe extern "C" fn(*mut TcpSock, u32)>,
+    pub cong_control: Option<unsafe extern "C" fn(*mut TcpSock, u32, c_int, *const RateSample)>,
+    pub min_tso_segs: Option<unsafe extern "C" fn(*mut TcpSock) -> u32>,
+    pub sndbuf_expand: Option<unsafe extern "C" fn(*mut TcpSock) -> u32>,
 }
 
 // SAFETY: instances exist as constants of the C side alone; nobody writes to them or to what they point to.
@@ -56,13 +56,13 @@ pub(super) struct SlowStart {
     param_count: u32,
     /// 1 if it asks for RTTs in microseconds.
     pub us_rtt: u32,
-    pub init: Option<unsafe extern "C" fn(*mut Flow)>,
-    pub pkts_acked: Option<unsafe extern "C" fn(*mut Flow, *const AckSample)>,
+    pub init: Option<unsafe extern "C" fn(*mut TcpSock)>,
+    pub pkts_acked: Option<unsafe extern "C" fn(*mut TcpSock, *const AckSample)>,
     pub grow: Option<Grow>,
 }
 
 /// Replacement of the kernel's `tcp_slow_start`: takes packets acknowledged, returns those not used up.
-pub(super) type Grow = unsafe extern "C" fn(*mut Flow, u32) -> u32;
+pub(super) type Grow = unsafe extern "C" fn(*mut TcpSock, u32) -> u32;
 
 // SAFETY: as of `Algorithm`.
 unsafe impl Sync for SlowStart {}
@@ -144,10 +144,10 @@ fn text(c: *const c_char) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::super::Congestion;
-    use super::Flow;
+    use super::TcpSock;
 
     unsafe extern "C" {
-        fn cc_random(flow: *mut Flow) -> u32;
+        fn cc_random(flow: *mut TcpSock) -> u32;
     }
 
     fn numbers(seed: u64) -> [u32; 64] {

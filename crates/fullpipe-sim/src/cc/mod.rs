@@ -18,7 +18,7 @@ pub use sock::{
 use crate::config;
 use alloc::string::String;
 use params::Helpers;
-use sock::Flow;
+use sock::TcpSock;
 
 /// Value of `snd_ssthresh` before the first reduction, in packets.
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
@@ -29,7 +29,7 @@ pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// for an ACK of new data [`pkts_acked`](Self::pkts_acked), then [`cong_avoid`](Self::cong_avoid). On a reduction it
 /// calls [`ssthresh`](Self::ssthresh). On each change of state it calls [`set_state`](Self::set_state).
 pub struct Congestion {
-    flow: Flow,
+    flow: TcpSock,
     algorithm: &'static ffi::Algorithm,
     helpers: Helpers,
     version: KernelVersion,
@@ -57,7 +57,7 @@ impl Congestion {
             return Err(Error::Hz(hz));
         }
         let helpers = version.helpers().unwrap_or(Helpers::Stretch);
-        let flow = Flow {
+        let flow = TcpSock {
             sock: Sock::new(hz),
             private: [0; sock::PRIVATE_WORDS],
             random: seed,

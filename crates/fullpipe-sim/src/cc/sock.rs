@@ -128,7 +128,7 @@ pub enum Event {
 /// A flow as `struct tcp_sock` in `cc/cc.h`: the socket, and the fields of the header's macros.
 #[repr(C)]
 #[derive(Debug)]
-pub(super) struct Flow {
+pub(super) struct TcpSock {
     pub sock: Sock,
     pub private: [u64; PRIVATE_WORDS],
     pub random: u64,
@@ -233,16 +233,16 @@ const _: () = {
     assert!(core::mem::offset_of!(Sock, snd_nxt) == 40);
     assert!(core::mem::offset_of!(Sock, hz) == 76);
     assert!(core::mem::offset_of!(Sock, now_us) == 80);
-    assert!(core::mem::offset_of!(Flow, private) == 104);
-    assert!(core::mem::offset_of!(Flow, random) == 208);
-    assert!(core::mem::offset_of!(Flow, param) == 220);
-    assert!(core::mem::offset_of!(Flow, slow_param) == 312);
-    assert!(core::mem::offset_of!(Flow, slow_private) == 344);
-    assert!(core::mem::offset_of!(Flow, grow) == 544);
-    assert!(core::mem::offset_of!(Flow, exits) == 552);
-    assert!(core::mem::offset_of!(Flow, rates) == 568);
-    assert!(core::mem::offset_of!(Flow, rates.lost) == 608);
-    assert!(core::mem::size_of::<Flow>() == 632);
+    assert!(core::mem::offset_of!(TcpSock, private) == 104);
+    assert!(core::mem::offset_of!(TcpSock, random) == 208);
+    assert!(core::mem::offset_of!(TcpSock, param) == 220);
+    assert!(core::mem::offset_of!(TcpSock, slow_param) == 312);
+    assert!(core::mem::offset_of!(TcpSock, slow_private) == 344);
+    assert!(core::mem::offset_of!(TcpSock, grow) == 544);
+    assert!(core::mem::offset_of!(TcpSock, exits) == 552);
+    assert!(core::mem::offset_of!(TcpSock, rates) == 568);
+    assert!(core::mem::offset_of!(TcpSock, rates.lost) == 608);
+    assert!(core::mem::size_of::<TcpSock>() == 632);
     assert!(core::mem::size_of::<RateSample>() == 40);
     assert!(core::mem::size_of::<AckSample>() == 12);
 };

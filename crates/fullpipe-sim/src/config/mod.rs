@@ -327,14 +327,14 @@ impl Config {
     }
 
     /// Reverse flow of each flow's connection, where data goes both ways.
-    pub fn halves(&self) -> Vec<Option<usize>> {
-        let mut halves = alloc::vec![None; self.flows.len()];
+    pub fn reverse_flows(&self) -> Vec<Option<usize>> {
+        let mut reverse_of = alloc::vec![None; self.flows.len()];
         for (answer, flow) in self.flows.iter().enumerate() {
             if let Some(asks) = flow.answers {
-                (halves[answer], halves[asks]) = (Some(asks), Some(answer));
+                (reverse_of[answer], reverse_of[asks]) = (Some(asks), Some(answer));
             }
         }
-        halves
+        reverse_of
     }
 
     /// Connection that follows each flow in a loop.

@@ -62,7 +62,7 @@ impl Host {
         let state = &mut self.receives[flow];
         let Some(tsecr) = state.syn_seen else { return };
         let stamps = (state.tcp.on_syn(cpu), tsecr);
-        let (window, agreed) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
+        let (window, agreed) = (state.tcp.window.syn_ack_window(), state.tcp.uses_ecn());
         let wait = (state.timeout_init_s << state.answer_timeouts) * self.host.hz;
         let again = self.timers.expiry(now, wait);
         self.timers.set_wheel(flow, Timer::Answer, Some(again));
@@ -70,8 +70,8 @@ impl Host {
         self.answer(flow, cpu, shared, |output| output.send_syn_ack(window, stamps, agreed));
     }
 
-    /// Takes the first packet after the SYN: the connection is there. `answers`: the flow that answers, and what the packet
-    /// tells of its data.
+    /// Takes the first packet after the SYN: the connection is there. `answers`: the flow that answers, and the ACK
+    /// of its data in the packet.
     pub(super) fn accept(
         &mut self,
         packet: &Train,
@@ -88,8 +88,8 @@ impl Host {
         let answered = (answered, state.tcp.uses_ecn());
         self.timers.set_wheel(flow, Timer::Answer, None);
         shared.event(now, packet.flow, EventKind::Accepted, 0);
-        if let Some((half, ack)) = answers {
-            self.accept_answers(half, (cpu, now), answered, ack.window, shared);
+        if let Some((reverse, ack)) = answers {
+            self.accept_answers(reverse, (cpu, now), answered, ack.window, shared);
         }
     }
 

@@ -11,7 +11,7 @@ use core::cmp::Reverse;
 /// Timers by number. At one time their turns decide the order. Moving a timer later costs nothing: its early entry is
 /// checked when it comes up.
 pub(crate) struct Timers {
-    queue: BinaryHeap<Reverse<(Time, Turn, u32)>>,
+    queue: BinaryHeap<Reverse<(Time, FiringOrder, u32)>>,
     timers: Vec<Timer>,
     started: u64,
 }
@@ -23,8 +23,8 @@ struct Timer {
     due: Time,
     /// Earliest entry of the timer in the queue.
     queued: Time,
-    /// Last turn of the timer, and its clockwork.
-    turn: Turn,
+    /// Firing order of the timer, and its clockwork.
+    order: FiringOrder,
     by: Clockwork,
 }
 
@@ -33,11 +33,11 @@ const MOST_ENTRIES: usize = 4;
 
 /// Order among timers that are due at one time: those of the wheel first, by level and by time of setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Turn(u64);
+pub(crate) struct FiringOrder(u64);
 
-/// First turn of timers outside the wheel.
+/// First place of timers outside the wheel.
 const OWN: u64 = 1 << 63;
-/// Turns of one level of the wheel, which has at most nine levels.
+/// Places of one level of the wheel, which has at most nine levels.
 const LEVEL: u64 = 1 << 59;
 
 /// Mechanism that fires a timer.
@@ -53,11 +53,11 @@ pub(crate) enum Clockwork {
 impl Timers {
     pub(crate) fn new(count: usize) -> Timers {
         let (due, queued, by) = (Time::NEVER, Time::NEVER, Clockwork::Own);
-        let stopped = Timer { due, queued, turn: Turn(0), by };
+        let stopped = Timer { due, queued, order: FiringOrder(0), by };
         Timers { queue: BinaryHeap::new(), timers: alloc::vec![stopped; count], started: 0 }
     }
 
-    /// Sets timer `number` to `due`, or stops it. A timer that is already due then, on the same level, keeps its turn
+    /// Sets timer `number` to `due`, or stops it. A timer that is already due then, on the same level, keeps its place
     /// (6.12 `__mod_timer`).
     #[inline]
     pub(crate) fn set(&mut self, number: usize, due: Option<Time>, by: Clockwork) {
@@ -76,7 +76,7 @@ impl Timers {
         }
         self.started += 1;
         timer.by = by;
-        timer.turn = Turn(match by {
+        timer.order = FiringOrder(match by {
             // __run_timers begins with the highest level, enqueue_timer puts the last timer first.
             Clockwork::Wheel(TimerWheel::Levels, level) => {
                 OWN - u64::from(level) * LEVEL - self.started
@@ -104,7 +104,7 @@ impl Timers {
         for (number, timer) in self.timers.iter_mut().enumerate() {
             timer.queued = timer.due;
             if timer.due != Time::NEVER {
-                entries.push(Reverse((timer.due, timer.turn, number as u32)));
+                entries.push(Reverse((timer.due, timer.order, number as u32)));
             }
         }
         self.queue = entries.into();
@@ -119,14 +119,14 @@ impl Timers {
     pub(crate) fn due(&mut self, now: Time) -> Option<usize> {
         loop {
             let mut first = self.queue.peek_mut()?;
-            let Reverse((time, turn, number)) = *first;
+            let Reverse((time, order, number)) = *first;
             if time > now {
                 return None;
             }
             let timer = &mut self.timers[number as usize];
 
-            // An entry is current where the timer still has this time and turn.
-            if (timer.due, timer.turn) == (time, turn) {
+            // An entry is current where the timer still has this time and order.
+            if (timer.due, timer.order) == (time, order) {
                 return Some(number as usize);
             }
 
@@ -135,7 +135,7 @@ impl Timers {
                 timer.queued = Time::NEVER;
             }
             match timer.entry() {
-                Some((time, turn)) => *first = Reverse((time, turn, number)),
+                Some((time, order)) => *first = Reverse((time, order, number)),
                 None => _ = PeekMut::pop(first),
             }
         }
@@ -156,12 +156,12 @@ impl Timers {
 
 impl Timer {
     /// The entry that the timer needs in the queue, if none of its entries comes up in time.
-    fn entry(&mut self) -> Option<(Time, Turn)> {
+    fn entry(&mut self) -> Option<(Time, FiringOrder)> {
         if self.due == Time::NEVER || self.due > self.queued {
             return None;
         }
         self.queued = self.due;
-        Some((self.due, self.turn))
+        Some((self.due, self.order))
     }
 }
 

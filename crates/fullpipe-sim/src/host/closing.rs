@@ -22,7 +22,7 @@ impl Host {
         }
         let has_end = state.tcp.has_ended && state.tcp.readable() == 0;
         // A program that answers reads on until the stream ends.
-        let has_all = state.has_read_all && shared.halves[flow].is_none();
+        let has_all = state.has_read_all && shared.reverse_of[flow].is_none();
 
         // After the FIN only a scheduled ACK is still owed.
         let owes = !state.closed || state.tcp.acks.is_scheduled();
@@ -50,7 +50,7 @@ impl Host {
             return;
         }
         own.start = now;
-        for of in [Some(flow), shared.halves[flow]].into_iter().flatten() {
+        for of in [Some(flow), shared.reverse_of[flow]].into_iter().flatten() {
             shared.event(now, of as u16, EventKind::Began, 0);
         }
     }

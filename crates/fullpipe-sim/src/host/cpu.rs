@@ -15,12 +15,12 @@ pub(crate) struct Cpu {
     pub(crate) free: Time,
     /// Nanoseconds of urgent work and of finished steps.
     booked: u64,
-    step: Option<Step>,
+    step: Option<CpuStep>,
 }
 
 /// A step of an application: copying between its memory and the kernel's.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct CpuStep {
     end: Time,
     cost: Time,
 }
@@ -39,7 +39,7 @@ impl Cpu {
 
     /// Begins a step of `cost` at `from`.
     pub(crate) fn begin_step(&mut self, from: Time, cost: Time) {
-        self.step = Some(Step { end: from + cost, cost });
+        self.step = Some(CpuStep { end: from + cost, cost });
     }
 
     /// End of the step in progress, if there is one.

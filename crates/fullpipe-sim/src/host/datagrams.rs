@@ -56,7 +56,7 @@ impl Host {
     pub(super) fn wake_sender(&mut self, at: usize, now: Time) {
         let cpu = now.max(self.cpu.free);
         self.cpu.urgent(cpu, cpu);
-        self.runnable.push_back(Process::Sends(at));
+        self.runnable.push_back(Process::DatagramWriter(at));
     }
 
     /// Runs a program that sends datagrams: begins the next one.
@@ -70,7 +70,7 @@ impl Host {
         // A copy that takes CPU time is a step of its own; the datagram is sent at its end.
         let cost = self.host.cpu.write + copy_time(&self.host, size.into());
         if cost > Time::ZERO {
-            self.step = Some(Step::Sends(at));
+            self.step = Some(Step::WritingDatagram(at));
             self.cpu.begin_step(now, cost);
         } else {
             self.write_datagram(at, now, shared);
@@ -97,7 +97,7 @@ impl Host {
 
         // A late program writes again at its next turn; else it sleeps until the next one is due.
         match next {
-            Some(due) if due <= now => self.runnable.push_back(Process::Sends(at)),
+            Some(due) if due <= now => self.runnable.push_back(Process::DatagramWriter(at)),
             due => self.timers.set_datagrams(at, due),
         }
     }

@@ -75,7 +75,7 @@ pub(crate) struct Host {
     pub(crate) out: Out,
     pub(crate) receive: Receive,
     pub(crate) gro: Gro,
-    pub(crate) heard: Heard,
+    pub(crate) handed_up: HandedUp,
     /// CPU time of captured ACKs that was not charged yet. The next softirq or the one in progress pays it.
     owed: Time,
     timers: HostTimers,
@@ -85,7 +85,7 @@ pub(crate) struct Host {
     pub(crate) receives: FlowTable<ReceivingFlow>,
     /// Programs that send datagrams, and sockets that receive them, by their place in the configuration.
     pub(crate) sends_datagrams: FlowTable<Sending>,
-    pub(crate) hears_datagrams: FlowTable<Listening>,
+    pub(crate) receives_datagrams: FlowTable<Listening>,
     /// Content of these sockets.
     pub(crate) udp_sockets: UdpSockets,
     pub(crate) rpc: HostRpc,
@@ -115,14 +115,14 @@ pub(crate) struct Host {
 
 /// Packets that the softirq has handed up, each possibly several that GRO joined.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Heard {
+pub(crate) struct HandedUp {
     /// All packets (`__netif_receive_skb`; processed in /proc/net/softnet_stat).
     pub(crate) packets: u64,
     /// TCP segments (`tcp_v4_rcv`; Tcp.InSegs).
     pub(crate) segments: u64,
 }
 
-impl Heard {
+impl HandedUp {
     fn note(&mut self, packets: u32, kind: Kind) {
         self.packets += u64::from(packets);
         self.segments += u64::from(if kind.is_datagram() { 0 } else { packets });
@@ -135,9 +135,9 @@ enum Process {
     Writer(usize),
     Reader(usize),
     /// A program that sends datagrams.
-    Sends(usize),
+    DatagramWriter(usize),
     /// A program that reads datagrams.
-    Hears(usize),
+    DatagramReader(usize),
 }
 
 /// Step of an application that takes time.
@@ -148,9 +148,9 @@ enum Step {
     Copying(Copying),
     Reading(Reading),
     /// Copy of a datagram into the kernel.
-    Sends(usize),
+    WritingDatagram(usize),
     /// Copy of a datagram out of the kernel.
-    Hears(usize),
+    ReadingDatagram(usize),
 }
 
 /// Place of the host at the other end of a flow; for a flow without an end at `name` the place of its sender.
@@ -190,14 +190,14 @@ impl Host {
             host.hz,
             compressed::slack(&host.sysctl),
         );
-        let hears_datagrams = udp_reader::hearing_ends((own, &profile), config);
+        let receives_datagrams = udp_reader::receiving_sockets((own, &profile), config);
         let mut new = Host {
             place,
             name: name.into(),
             out: Out::new(Transmit::of(own, config), host.cpu, push),
             receive: Receive::new(host, config.samples()),
             gro: Gro::new(host, profile.gro),
-            heard: Heard::default(),
+            handed_up: HandedUp::default(),
             owed: Time::ZERO,
             timers,
             softirq: Softirq::new(host, &profile),
@@ -205,8 +205,8 @@ impl Host {
             sends: sending_ends((own, &profile), config, mss)?,
             receives: receiving_ends((own, &profile), config, mss),
             sends_datagrams: datagrams::sending_ends(own, config),
-            udp_sockets: UdpSockets::new(hears_datagrams.iter().map(Listening::rcvbuf)),
-            hears_datagrams,
+            udp_sockets: UdpSockets::new(receives_datagrams.iter().map(Listening::rcvbuf)),
+            receives_datagrams,
             rpc: HostRpc::new(own, config),
             memory: TcpMemory::new(host),
             send_buffer: Peak::default(),
@@ -340,7 +340,7 @@ impl Host {
         if let Some(step) = &step {
             self.cpu.end_step(now);
             if !matches!(step, Step::Calling(_)) {
-                self.softirq.end_call(now, matches!(step, Step::Hears(_)));
+                self.softirq.end_call(now, matches!(step, Step::ReadingDatagram(_)));
             }
         }
 
@@ -349,8 +349,8 @@ impl Host {
             Some(Step::Calling(flow)) => return self.write(flow, now, now, shared),
             Some(Step::Copying(copying)) => return self.go_on_writing(copying, now, shared),
             Some(Step::Reading(reading)) => self.finish_read(reading, now, shared),
-            Some(Step::Sends(at)) => return self.write_datagram(at, now, shared),
-            Some(Step::Hears(at)) => self.finish_hearing(at, now, shared),
+            Some(Step::WritingDatagram(at)) => return self.write_datagram(at, now, shared),
+            Some(Step::ReadingDatagram(at)) => self.finish_datagram_read(at, now, shared),
             None => {}
         }
         // Processes run one after the other, until one takes time; a writer may take time at any turn.
@@ -358,8 +358,8 @@ impl Host {
             match process {
                 Process::Writer(flow) => return self.write(flow, now, now, shared),
                 Process::Reader(flow) => self.read(flow, now, shared),
-                Process::Sends(at) => return self.send_datagram(at, now, shared),
-                Process::Hears(at) => self.hear_datagram(at, now, shared),
+                Process::DatagramWriter(at) => return self.send_datagram(at, now, shared),
+                Process::DatagramReader(at) => self.read_datagram(at, now, shared),
             }
             if self.step.is_some() {
                 return;

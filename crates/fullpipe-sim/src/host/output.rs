@@ -68,10 +68,10 @@ impl Out {
             walk_cost: self.costs.walk,
             capture_cost: self.capture_cost,
             flow: flow as u16,
-            connection: shared.halves[flow].map_or(flow, |half| half.min(flow)) as u16,
-            other_half: None,
+            connection: shared.reverse_of[flow].map_or(flow, |reverse| reverse.min(flow)) as u16,
+            reverse_receiver: None,
             acks: &mut shared.acks,
-            pieces: &mut shared.pieces,
+            page_frags: &mut shared.page_frags,
             mss: shared.mss,
             headers: shared.headers,
             opening: shared.opening,
@@ -101,9 +101,9 @@ pub(crate) struct HostOutput<'a> {
     connection: u16,
     /// Receiving end of the same socket, and its flow, where the connection has data both ways. Data packets carry its
     /// ACKs.
-    pub(super) other_half: Option<(&'a mut Receiver, usize)>,
+    pub(super) reverse_receiver: Option<(&'a mut Receiver, usize)>,
     acks: &'a mut Acks,
-    pieces: &'a mut Vec<(u16, PageFrag)>,
+    page_frags: &'a mut Vec<(u16, PageFrag)>,
     mss: u32,
     headers: u32,
     opening: u32,
@@ -195,15 +195,15 @@ impl HostOutput<'_> {
 
     /// ACK that a packet carries, with data or without: its name in trains, and its content.
     fn carry(&mut self, data: bool) -> Option<(u64, Ack)> {
-        let (receiver, flow) = self.other_half.as_mut()?;
+        let (receiver, flow) = self.reverse_receiver.as_mut()?;
         let ack = receiver.carry(self.cpu, data);
         Some((self.acks.push(*flow, &ack) + 1, ack))
     }
 
     /// Reports to the capture that TCP takes the ACK of this serial.
-    pub(crate) fn hear_and_settle(&mut self, serial: u64) {
+    pub(crate) fn capture_delivery(&mut self, serial: u64) {
         if let Some(capture) = &mut self.capture {
-            capture.hear((self.flow, Kind::Ack), serial);
+            capture.store_ts_recent((self.flow, Kind::Ack), serial);
             capture.settle((self.flow, Kind::Ack), serial, Fate::Delivered);
         }
     }
@@ -365,8 +365,8 @@ impl Output for HostOutput<'_> {
         self.cpu
     }
 
-    fn begin_piece(&mut self, piece: PageFrag) {
-        self.pieces.push((self.flow, piece));
+    fn begin_page_frag(&mut self, page_frag: PageFrag) {
+        self.page_frags.push((self.flow, page_frag));
     }
 
     fn walked(&mut self, skbs: u32) {

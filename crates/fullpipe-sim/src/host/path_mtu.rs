@@ -41,7 +41,7 @@ impl Host {
     }
 
     /// Handles the message that arrived while the socket was locked.
-    pub(super) fn hear_deferred_mtu(
+    pub(super) fn handle_deferred_mtu(
         &mut self,
         flow: usize,
         cpu: Time,

@@ -103,7 +103,7 @@ impl Host {
         }
     }
 
-    /// Hears the timers of the wheel and of the pace that are due.
+    /// Runs the timers of the wheel and of the pace that are due.
     fn fire_softirqs(&mut self, now: Time, shared: &mut Shared) {
         while self.timers.wheel_is_due(now) {
             self.on_timers(now, shared);
@@ -113,7 +113,7 @@ impl Host {
         }
     }
 
-    /// Programs that timers wake call before the connections of these packets hear of them.
+    /// Programs that timers wake call before the connections of these packets take them.
     fn call_before_packets(&mut self, packets: &[Train], now: Time, shared: &mut Shared) {
         while self.woken_first
             && let Some((flow, timer)) = self.timers.program_due(now)
@@ -174,10 +174,10 @@ impl Host {
 
     /// Lets GRO take a packet with the CPU at `cpu`, in a poll that began at `now`. Returns the CPU's time after it.
     fn poll(&mut self, packet: &Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {
-        // An ACK belongs to the socket of the other half, so GRO flushes that half's data.
+        // An ACK belongs to the socket of the reverse flow, so GRO flushes that flow's data.
         let from = match packet.kind {
             Kind::Data => Some(packet.flow),
-            Kind::Ack => shared.halves[usize::from(packet.flow)].map(|half| half as u16),
+            Kind::Ack => shared.reverse_of[usize::from(packet.flow)].map(|reverse| reverse as u16),
             _ => None,
         };
         let Led { before, then, joined } = self.gro.take(packet, from, cpu);
@@ -233,7 +233,7 @@ impl Host {
             && self.may_take_row(packets)
             && self.take_beyond_hole(&packets.part(at, left), shared);
         if all {
-            self.heard.note(left, packets.kind);
+            self.handed_up.note(left, packets.kind);
         } else {
             self.on_packet(&first, 0, first.first, first.first, shared);
         }
@@ -263,7 +263,7 @@ impl Host {
         now: Time,
         shared: &mut Shared,
     ) -> Time {
-        self.heard.note(1, packet.kind);
+        self.handed_up.note(1, packet.kind);
         // __netif_receive_skb_core: packet sockets take a copy before TCP does.
         let cpu = cpu + self.out.capture_cost;
         if packet.kind.is_of_sender() {

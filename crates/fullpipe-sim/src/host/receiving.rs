@@ -19,7 +19,7 @@ use crate::packet::{Kind, Train};
 use crate::tcp::page_frag::PageFrag;
 use crate::tcp::profile::SharedProfile;
 use crate::tcp::receiver::{Receiver, Taken};
-use crate::tcp::{Ack, Segment, heard_mss};
+use crate::tcp::{Ack, Segment, received_mss};
 use crate::trace::EventKind;
 use crate::units::{Rate, Time};
 use alloc::collections::VecDeque;
@@ -80,13 +80,13 @@ pub(super) fn receiving_ends(
     config: &Config,
     mss: u32,
 ) -> FlowTable<ReceivingFlow> {
-    let followers = config.followers().into_iter().zip(config.halves());
-    let flows = config.flows.iter().zip(followers).map(|(flow, (next, half))| {
+    let followers = config.followers().into_iter().zip(config.reverse_flows());
+    let flows = config.flows.iter().zip(followers).map(|(flow, (next, reverse))| {
         let receives = config.hosts_of(flow)[1].name == own.name;
         receives.then(|| {
             let mut state = ReceivingFlow::new(flow, (own.host, profile), mss);
-            state.tcp.hear_mss(heard_mss(config, config.hosts_of(flow)[0].host));
-            let arriving = if half.is_none() { Arriving::of(flow) } else { None };
+            state.tcp.take_peer_mss(received_mss(config, config.hosts_of(flow)[0].host));
+            let arriving = if reverse.is_none() { Arriving::of(flow) } else { None };
             ReceivingFlow { closes: next.is_some(), arriving, ..state }
         })
     });
@@ -135,7 +135,7 @@ impl ReceivingFlow {
     pub(super) fn connected(&mut self, now: Time, tsval: u32, ecn: bool) {
         (self.syn_seen, self.accepted) = (Some(tsval), true);
         self.tcp.use_ecn(ecn);
-        self.tcp.hear_timestamp(tsval);
+        self.tcp.take_ack_timestamp(tsval);
         self.tcp.on_connected(now);
         if self.delays_last_of_handshake() {
             self.tcp.delay_last_of_handshake();
@@ -169,7 +169,7 @@ impl Host {
         let number = shared.acks.push(flow, ack);
         let (after, _) = self.answer(flow, cpu, shared, |output| output.send_ack(number, ack));
         self.owed += after - cpu;
-        shared.halves[flow].inspect(|half| self.sends[*half].tcp.depart_ack(cpu));
+        shared.reverse_of[flow].inspect(|reverse| self.sends[*reverse].tcp.depart_ack(cpu));
     }
 
     /// Handles a packet of the sending end, with the CPU at `cpu`, or several that GRO joined, the first of `gso_size`
@@ -183,7 +183,7 @@ impl Host {
     ) -> Time {
         let flow = usize::from(packet.flow);
         if packet.kind == Kind::Syn {
-            shared.hear_and_settle(packet);
+            shared.capture_delivery(packet);
             self.on_syn(flow, packet, (cpu, now), shared);
         } else if self.receives[flow].syn_seen.is_some() {
             return self.on_data((packet, gso_size), cpu, now, shared);
@@ -201,24 +201,24 @@ impl Host {
         shared: &mut Shared,
     ) -> Time {
         let flow = usize::from(packet.flow);
-        let half = shared.halves[flow].filter(|_| packet.carries > 0);
+        let reverse = shared.reverse_of[flow].filter(|_| packet.carries > 0);
         let Train { number: seq, len, tsval, tsecr, push, fin, ecn, cwr, .. } = *packet;
         let arrived = Arrived {
             segment: Segment { seq, len, gso_size, tsval, tsecr, push, fin, ecn, cwr },
             serial: packet.serial,
-            carries: half.and_then(|half| shared.acks.take(half, packet.carries - 1)),
+            carries: reverse.and_then(|reverse| shared.acks.take(reverse, packet.carries - 1)),
         };
         if self.receives[flow].accepted {
-            return self.take_packet((packet, &arrived), half, (cpu, now), shared);
+            return self.take_packet((packet, &arrived), reverse, (cpu, now), shared);
         }
 
         // tcp_check_req: the first packet after the SYN-ACK makes the socket.
-        self.accept(packet, half.zip(arrived.carries.as_ref()), (cpu, now), shared);
+        self.accept(packet, reverse.zip(arrived.carries.as_ref()), (cpu, now), shared);
 
         // The third packet of the handshake has no data and ends here.
         let has_data = packet.len > 0 || packet.fin;
         let cpu = match has_data {
-            true => self.take_packet((packet, &arrived), half, (cpu, now), shared),
+            true => self.take_packet((packet, &arrived), reverse, (cpu, now), shared),
             false => {
                 shared.settle(packet);
                 cpu
@@ -233,7 +233,7 @@ impl Host {
     fn take_packet(
         &mut self,
         (packet, arrived): (&Train, &Arrived),
-        half: Option<usize>,
+        reverse: Option<usize>,
         (cpu, now): (Time, Time),
         shared: &mut Shared,
     ) -> Time {
@@ -248,7 +248,7 @@ impl Host {
             state.backlog.push_back(*arrived);
             return cpu;
         }
-        let cpu = match half.zip(arrived.carries.as_ref()) {
+        let cpu = match reverse.zip(arrived.carries.as_ref()) {
             Some(other) => self.on_segment_with_ack(flow, other, (cpu, now), arrived, shared),
             None => {
                 self.on_segment(flow, cpu, arrived, shared);
@@ -268,7 +268,7 @@ impl Host {
     fn on_segment_with_ack(
         &mut self,
         flow: usize,
-        (half, ack): (usize, &Ack),
+        (reverse, ack): (usize, &Ack),
         (cpu, now): (Time, Time),
         arrived: &Arrived,
         shared: &mut Shared,
@@ -278,14 +278,14 @@ impl Host {
             return cpu;
         }
         let next = self.receives[flow].tcp.rcv_nxt;
-        let cpu = self.hear_with_data(half, ack, (cpu, now), shared);
+        let cpu = self.process_ack_with_data(reverse, ack, (cpu, now), shared);
         let taken = self.take_segment(flow, cpu, arrived, shared);
         if let Taken::Ack(ack) = &taken {
             self.send_ack(flow, cpu, ack, shared);
         }
 
         // tcp_data_snd_check: data that the ACK allows may carry the segment's own ACK.
-        let cpu = self.go_on_after_ack(half, (cpu, now), shared);
+        let cpu = self.go_on_after_ack(reverse, (cpu, now), shared);
 
         // __tcp_ack_snd_check: what no data has carried is acknowledged now, or delayed.
         if let Taken::Asks(filled) = taken
@@ -296,9 +296,9 @@ impl Host {
 
         // tcp_data_ready wakes a writer, too, who sleeps on this socket.
         if self.receives[flow].tcp.rcv_nxt > next {
-            self.wake_by_data(half, now, shared);
+            self.wake_by_data(reverse, now, shared);
         }
-        self.after_sending(half, now, shared);
+        self.after_sending(reverse, now, shared);
         cpu
     }
 
@@ -336,9 +336,9 @@ impl Host {
     }
 
     /// Passes on the memory layout of a flow's sender, if the flow is received here.
-    pub(crate) fn begin_piece(&mut self, flow: usize, piece: PageFrag) {
+    pub(crate) fn begin_page_frag(&mut self, flow: usize, page_frag: PageFrag) {
         if let Some(state) = self.receives.get_mut(flow) {
-            state.tcp.begin_piece(piece);
+            state.tcp.begin_page_frag(page_frag);
         }
     }
 
@@ -463,7 +463,7 @@ impl Host {
         // release_sock: segments that waited are processed before the reader continues.
         self.receives[flow].locked = false;
         while let Some(arrived) = &self.receives[flow].backlog.pop_front() {
-            match shared.halves[flow].zip(arrived.carries.as_ref()) {
+            match shared.reverse_of[flow].zip(arrived.carries.as_ref()) {
                 Some(other) => {
                     self.on_segment_with_ack(flow, other, (now, now), arrived, shared);
                 }
@@ -489,7 +489,7 @@ impl Host {
         }
 
         if counts_messages {
-            self.tell_messages(flow, now, shared);
+            self.report_messages_read(flow, now, shared);
         }
         self.wake_for_messages(flow, now, shared);
         if closes {

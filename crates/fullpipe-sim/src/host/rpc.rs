@@ -9,7 +9,7 @@ use super::{Host, Process};
 use crate::config::{Config, Station};
 use crate::rpc::Message;
 use crate::rpc::client::Client;
-use crate::rpc::server::{Held, Server};
+use crate::rpc::server::{HoldReason, Server};
 use crate::rpc::timeouts::Alarm;
 use crate::tcp::sender::Writer;
 use crate::tcp::sender::write::spliced;
@@ -147,7 +147,7 @@ impl Host {
             shared.event(now, client.connections()[0] as u16, EventKind::Began, 0);
         }
         if client.is_done() {
-            self.tell_finished(at, now, shared);
+            self.report_finished(at, now, shared);
         }
         // The work may have set another timeout, or made calls that can be written.
         self.set_alarm(at, now);
@@ -160,7 +160,7 @@ impl Host {
         connections
             .iter()
             .map(|calls| {
-                let replies = shared.halves[*calls]?;
+                let replies = shared.reverse_of[*calls]?;
                 // Replies are read in order, so only the first unread one may have begun.
                 let reply = shared.messages[replies].front()?;
                 let begun =
@@ -257,7 +257,7 @@ impl Host {
     /// Takes calls of a connection again, after its replies may have got room.
     pub(super) fn go_on_serving(&mut self, flow: usize, now: Time, shared: &Shared) {
         if self.rpc.role(flow) == Some(Role::Replies)
-            && let Some(calls) = shared.halves[flow]
+            && let Some(calls) = shared.reverse_of[flow]
         {
             self.after_receiving(calls, now, shared);
         }
@@ -287,7 +287,7 @@ impl Host {
         if self.rpc.role(flow) != Some(Role::Served) {
             return bytes > 0;
         }
-        let replies = shared.halves[flow].map(|half| self.sends[half].tcp.writer());
+        let replies = shared.reverse_of[flow].map(|reverse| self.sends[reverse].tcp.writer());
         let has_room = replies != Some(Writer::NoSpace);
         let held = bytes == 0 && self.receives[flow].tcp.readable() > 0;
         let Some(server) = &mut self.rpc.server else { return false };
@@ -296,7 +296,7 @@ impl Host {
         if bytes > 0 && has_room {
             return server.begin(flow, now);
         }
-        server.hold(flow, if held { Held::Record } else { Held::Nothing }, now);
+        server.hold(flow, if held { HoldReason::Record } else { HoldReason::Nothing }, now);
         false
     }
 
@@ -320,7 +320,7 @@ impl Host {
     fn after_serving(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         let read = self.receives[flow].tcp.bytes_read;
         let call = shared.take_message(flow, read);
-        let (Some(call), Some(replies)) = (call, shared.halves[flow]) else {
+        let (Some(call), Some(replies)) = (call, shared.reverse_of[flow]) else {
             return self.end_thread(now, shared);
         };
         let Some(server) = &mut self.rpc.server else { return };
@@ -343,10 +343,10 @@ impl Host {
     }
 
     /// Reports that all calls of a client were answered: all of its replies were read.
-    fn tell_finished(&mut self, client: usize, now: Time, shared: &mut Shared) {
+    fn report_finished(&mut self, client: usize, now: Time, shared: &mut Shared) {
         let Some(own) = &self.rpc.clients[client] else { return };
         for &calls in own.connections() {
-            let Some(replies) = shared.halves[calls] else { continue };
+            let Some(replies) = shared.reverse_of[calls] else { continue };
             let read = self.receives[replies].tcp.bytes_read;
             shared.event(now, replies as u16, EventKind::Finished, read);
         }

@@ -10,13 +10,13 @@ use super::output::HostOutput;
 pub(crate) use super::sending_flow::SendingFlow;
 use super::shared::Shared;
 use super::timers::Timer;
-use super::turn::Turn;
+use super::turn::Dialogue;
 use super::{Host, Process};
 use crate::config::{Config, Station};
 use crate::packet::{Kind, Train};
 use crate::tcp::profile::SharedProfile;
 use crate::tcp::sender::Writer;
-use crate::tcp::{Ack, ecn, heard_mss};
+use crate::tcp::{Ack, ecn, received_mss};
 use crate::trace::EventKind;
 use crate::units::Time;
 use alloc::string::String;
@@ -34,22 +34,22 @@ pub(super) fn sending_ends(
     config: &Config,
     mss: u32,
 ) -> Result<FlowTable<SendingFlow>, String> {
-    let (halves, followers) = (config.halves(), config.followers());
-    let flows = config.flows.iter().zip(halves).enumerate().map(|(at, (flow, half))| {
-        // RPC writes by messages; other connections with two halves take turns.
+    let (reverse_of, followers) = (config.reverse_flows(), config.followers());
+    let flows = config.flows.iter().zip(reverse_of).enumerate().map(|(at, (flow, reverse))| {
+        // RPC writes by messages; other connections with data both ways take turns.
         let carries_messages = config.rpc_connection_of(at).is_some();
-        let takes_turns = half.filter(|_| !carries_messages);
-        let turn = match half {
-            Some(_) => takes_turns.map(|half| Turn::new(flow, &config.flows[half])),
-            None => Turn::one_way(flow),
+        let takes_turns = reverse.filter(|_| !carries_messages);
+        let dialogue = match reverse {
+            Some(_) => takes_turns.map(|reverse| Dialogue::new(flow, &config.flows[reverse])),
+            None => Dialogue::one_way(flow),
         };
         (config.hosts_of(flow)[0].name == own.name)
             .then(|| {
                 let state = SendingFlow::new(flow, (own.host, profile), config.seed, mss)?;
-                let mut state = SendingFlow { turn, next: followers[at], ..state };
+                let mut state = SendingFlow { dialogue, next: followers[at], ..state };
 
                 // The MSS in the peer's SYN follows from the peer's MTU and from clamps on the way.
-                state.tcp.hear_mss(heard_mss(config, config.hosts_of(flow)[1].host));
+                state.tcp.take_peer_mss(received_mss(config, config.hosts_of(flow)[1].host));
                 if carries_messages {
                     state.tcp.carry_messages();
                     state.limits.keep_changes();
@@ -71,13 +71,13 @@ impl Host {
         now: Time,
         work: impl FnOnce(&mut SendingFlow, &mut HostOutput),
     ) -> Time {
-        // TSQ and the other half leave their tables, so that output can borrow all of them.
+        // TSQ and the reverse flow's receiver leave their tables, so that output can borrow all of them.
         let mut tsq = core::mem::take(&mut self.sends[flow].tsq);
-        let half = shared.halves[flow];
-        let mut other = half.and_then(|half| Some((self.receives.take(half)?, half)));
+        let reverse = shared.reverse_of[flow];
+        let mut other = reverse.and_then(|reverse| Some((self.receives.take(reverse)?, reverse)));
         let state = &mut self.sends[flow];
         let mut output = self.out.output(flow, cpu, shared);
-        output.other_half = other.as_mut().map(|(end, half)| (&mut end.tcp, *half));
+        output.reverse_receiver = other.as_mut().map(|(end, reverse)| (&mut end.tcp, *reverse));
         output.tsq = state.overhead.map(|overhead| (&mut tsq, overhead));
         output.retransmitted = core::mem::take(&mut self.resent);
         work(state, &mut output);
@@ -85,10 +85,10 @@ impl Host {
         self.resent = output.retransmitted;
         state.tsq = tsq;
 
-        // Both halves are one socket and have one RTT estimate.
-        if let Some((mut end, half)) = other {
+        // Both flows are one socket and have one RTT estimate.
+        if let Some((mut end, reverse)) = other {
             end.tcp.acks.rtt.clone_from(state.tcp.rtt());
-            self.receives.put_back(half, end);
+            self.receives.put_back(reverse, end);
         }
         self.follow_qdisc(of_others);
         for seq in self.resent.drain(..) {
@@ -106,13 +106,13 @@ impl Host {
         now: Time,
         work: impl FnOnce(&mut SendingFlow, &mut HostOutput),
     ) -> Time {
-        self.sends[flow].heard = None;
-        self.hearing(flow, cpu, shared, now, work)
+        self.sends[flow].packets_at = None;
+        self.in_packet_softirq(flow, cpu, shared, now, work)
     }
 
     /// Runs `work` for a flow in a softirq of packets that arrived at `now`. It frees no skbs before it has processed
     /// all of them (6.12 `process_backlog`).
-    fn hearing(
+    fn in_packet_softirq(
         &mut self,
         flow: usize,
         cpu: Time,
@@ -120,7 +120,7 @@ impl Host {
         now: Time,
         work: impl FnOnce(&mut SendingFlow, &mut HostOutput),
     ) -> Time {
-        let goes_on = self.sends[flow].heard.replace(now) == Some(now);
+        let goes_on = self.sends[flow].packets_at.replace(now) == Some(now);
         let cpu = self.with_output(flow, cpu, shared, now, |state, output| {
             output.begin_softirq(goes_on);
             work(state, output);
@@ -171,24 +171,26 @@ impl Host {
         let flow = usize::from(packet.flow);
         let mut cpu = cpu;
         if packet.kind == Kind::SynAck {
-            shared.hear_and_settle(packet);
+            shared.capture_delivery(packet);
             cpu = self.on_syn_ack(flow, packet, cpu, now, shared);
         } else {
             let ack = shared.acks.take(flow, packet.number);
             let Some(ack) = &ack else { return cpu };
 
-            // Both halves share ts_recent and the echoed timestamp.
-            if let Some(half) = shared.halves[flow] {
-                let tcp = &mut self.receives[half].tcp;
-                tcp.hear_timestamp(ack.tsval);
-                tcp.hear_echo(ack.tsecr);
+            // Both flows share ts_recent and the echoed timestamp.
+            if let Some(reverse) = shared.reverse_of[flow] {
+                let tcp = &mut self.receives[reverse].tcp;
+                tcp.take_ack_timestamp(ack.tsval);
+                tcp.take_echo(ack.tsecr);
             }
 
             // tcp_add_backlog: a program owns the socket, so the ACK waits for its release.
             if self.sends[flow].locked {
                 self.sends[flow].backlog.push_back((*ack, packet.serial));
             } else {
-                cpu = self.hearing(flow, cpu, shared, now, |f, p| f.on_ack(ack, packet.serial, p));
+                cpu = self.in_packet_softirq(flow, cpu, shared, now, |f, p| {
+                    f.on_ack(ack, packet.serial, p)
+                });
             }
         }
         self.after_sending(flow, now, shared);
@@ -220,7 +222,7 @@ impl Host {
         state.tcp.repeated_syn(state.syn_repeats, late);
         state.tcp.take_timestamp(answer.tsval);
         if measured.is_none() {
-            state.tcp.hear_echo(cpu, answer.tsecr);
+            state.tcp.sample_handshake_rtt(cpu, answer.tsecr);
         }
 
         // tcp_finish_connect takes the peer's cached metrics (tcp_init_metrics).
@@ -228,12 +230,14 @@ impl Host {
         state.next_write = now;
         self.timers.set_wheel(flow, Timer::Connect, None);
         self.runnable.push_back(Process::Writer(flow));
-        if let Some(half) = shared.halves[flow] {
-            self.receives[half].connected(cpu, answer.tsval, agreed);
+        if let Some(reverse) = shared.reverse_of[flow] {
+            self.receives[reverse].connected(cpu, answer.tsval, agreed);
         }
         shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
         self.connected(flow, now, shared);
-        if shared.halves[flow].is_some_and(|half| self.receives[half].delays_last_of_handshake()) {
+        if shared.reverse_of[flow]
+            .is_some_and(|reverse| self.receives[reverse].delays_last_of_handshake())
+        {
             return cpu;
         }
         // The third packet of the handshake is an ACK of nothing, carried as an empty segment.
@@ -263,14 +267,16 @@ impl Host {
 
     /// Handles an ACK of this flow's data in a segment of the reverse flow. The flow continues only after that segment
     /// is taken.
-    pub(super) fn hear_with_data(
+    pub(super) fn process_ack_with_data(
         &mut self,
         flow: usize,
         ack: &Ack,
         (cpu, now): (Time, Time),
         shared: &mut Shared,
     ) -> Time {
-        self.hearing(flow, cpu, shared, now, |f, output| f.tcp.hear(ack, true, output))
+        self.in_packet_softirq(flow, cpu, shared, now, |f, output| {
+            f.tcp.process_ack(ack, true, output)
+        })
     }
 
     /// Continues the flow after such a segment is taken.
@@ -280,7 +286,7 @@ impl Host {
         (cpu, now): (Time, Time),
         shared: &mut Shared,
     ) -> Time {
-        self.hearing(flow, cpu, shared, now, |f, output| f.tcp.go_on_after_ack(output))
+        self.in_packet_softirq(flow, cpu, shared, now, |f, output| f.tcp.go_on_after_ack(output))
     }
 
     /// Updates the limit and TCP's timer, wakes the writer, and reports a change of state.

@@ -3,7 +3,7 @@
 use super::clock::LimitClock;
 use super::output::HostOutput;
 use super::tsq::Tsq;
-use super::turn::Turn;
+use super::turn::Dialogue;
 use crate::cc::Congestion;
 use crate::config::{self, After, App, Flow};
 use crate::jiffy_clock::Expiry;
@@ -26,7 +26,7 @@ pub(crate) struct SendingFlow {
     /// Next connection in a loop.
     pub(super) next: Option<(usize, After)>,
     /// Turns of this end and the other end's program, where they take turns.
-    pub(super) turn: Option<Turn>,
+    pub(super) dialogue: Option<Dialogue>,
     /// Start of each request without an answer.
     pub(super) asked: VecDeque<Time>,
     /// Whether the program has corked the socket for the message that it writes.
@@ -55,7 +55,7 @@ pub(crate) struct SendingFlow {
     /// The flow's memory in the host, and the overhead of an skb where TSQ limits it.
     pub(super) tsq: Tsq,
     /// Arrival of the packets processed last, if no timer of this flow has acted since.
-    pub(super) heard: Option<Time>,
+    pub(super) packets_at: Option<Time>,
     pub(super) overhead: Option<u64>,
     /// TSQ or pacing work was deferred because the application owned the socket (TCP_TSQ_DEFERRED).
     pub(super) wakes_when_released: bool,
@@ -115,7 +115,7 @@ impl SendingFlow {
             limits: LimitClock::new(),
             config: flow.clone(),
             next: None,
-            turn: None,
+            dialogue: None,
             written: 0,
             buffered: 0,
             asked: VecDeque::new(),
@@ -131,7 +131,7 @@ impl SendingFlow {
             put_off: None,
             locked_timers: profile.locked_timers,
             tsq: Tsq::default(),
-            heard: None,
+            packets_at: None,
             wakes_when_released: false,
             too_large: None,
             overhead: profile.small_queues.then_some(profile.skb_overhead),
@@ -151,18 +151,18 @@ impl SendingFlow {
     /// Time at which the end of its time interrupts an application that writes all the time. The application stops
     /// after the write() in progress. An application that pauses between its writes checks the clock itself.
     pub(super) fn stops(&self) -> Option<Time> {
-        let bulk = matches!(self.config.app, App::Bulk) && self.turn.is_none();
+        let bulk = matches!(self.config.app, App::Bulk) && self.dialogue.is_none();
         self.config.stops().filter(|_| bulk)
     }
 
     /// Bytes of the next write, which ends with its message.
     pub(super) fn next_write_size(&self) -> u64 {
         let write = u64::from(self.config.write);
-        let message = |turn: Turn| match turn.left(self.written) {
+        let message = |dialogue: Dialogue| match dialogue.left(self.written) {
             0 => self.config.message(),
             left => left,
         };
-        self.turn.map_or(write, |turn| write.min(message(turn)))
+        self.dialogue.map_or(write, |dialogue| write.min(message(dialogue)))
     }
 
     /// Wakes the application.
@@ -172,7 +172,7 @@ impl SendingFlow {
     }
 
     pub(super) fn on_ack(&mut self, ack: &Ack, serial: u64, output: &mut HostOutput) {
-        output.hear_and_settle(serial);
+        output.capture_delivery(serial);
         self.tcp.on_ack(ack, output);
     }
 

@@ -19,9 +19,9 @@ use alloc::vec::Vec;
 pub(crate) struct Shared {
     pub(crate) acks: Acks,
     /// Reverse flow of each flow's connection, where data goes both ways.
-    pub(crate) halves: Vec<Option<usize>>,
+    pub(crate) reverse_of: Vec<Option<usize>>,
     /// Changes of senders' memory layout, by flow, that the other host does not know yet.
-    pub(crate) pieces: Vec<(u16, PageFrag)>,
+    pub(crate) page_frags: Vec<(u16, PageFrag)>,
     pub(crate) events: Vec<(Event, Work, usize)>,
     /// Records by flow that are on their way, or not completely read (see [`crate::rpc`]).
     pub(crate) messages: Vec<VecDeque<Message>>,
@@ -46,13 +46,13 @@ impl Shared {
     pub(crate) fn new(config: &Config, (mss, headers): (u32, u32)) -> Shared {
         let in_order = |way: &[Element]| way.iter().all(Element::in_order);
         // Segments of an skb carry one ACK together.
-        let halves = config.halves();
-        let acks_in_order = config.flows.iter().zip(&halves).map(|(flow, half)| {
+        let reverse_of = config.reverse_flows();
+        let acks_in_order = config.flows.iter().zip(&reverse_of).map(|(flow, reverse)| {
             let back = match flow.direction {
                 Direction::Forward => &config.back,
                 Direction::Backward => &config.forward,
             };
-            in_order(back) && half.is_none()
+            in_order(back) && reverse.is_none()
         });
         let acks = Acks::new(acks_in_order.collect());
 
@@ -60,8 +60,12 @@ impl Shared {
         let numbers = config.flows.len() + config.datagrams.len();
         Shared {
             acks,
-            halves: halves.into_iter().chain(core::iter::repeat(None)).take(numbers).collect(),
-            pieces: Vec::new(),
+            reverse_of: reverse_of
+                .into_iter()
+                .chain(core::iter::repeat(None))
+                .take(numbers)
+                .collect(),
+            page_frags: Vec::new(),
             events: Vec::new(),
             messages: alloc::vec![VecDeque::new(); config.flows.len()],
             began: alloc::vec![VecDeque::new(); config.flows.len()],
@@ -88,7 +92,7 @@ impl Shared {
 
     /// Whether both flows are of one connection.
     pub(crate) fn connects(&self, flow: usize, other: usize) -> bool {
-        flow == other || self.halves[flow] == Some(other)
+        flow == other || self.reverse_of[flow] == Some(other)
     }
 
     /// Takes the round trips since the last call, in order of time.
@@ -121,9 +125,9 @@ impl Shared {
     }
 
     /// Reports a packet that TCP takes.
-    pub(crate) fn hear_and_settle(&mut self, packet: &Train) {
+    pub(crate) fn capture_delivery(&mut self, packet: &Train) {
         if let Some(capture) = &mut self.capture {
-            capture.hear((packet.flow, packet.kind), packet.serial);
+            capture.store_ts_recent((packet.flow, packet.kind), packet.serial);
             capture.settle((packet.flow, packet.kind), packet.serial, Fate::Delivered);
         }
     }

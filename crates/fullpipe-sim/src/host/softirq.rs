@@ -51,7 +51,7 @@ pub(super) struct Softirq {
     /// Longest pass, and longest round of passes, jiffies.
     limits: [u64; 2],
     round: Option<Round>,
-    turn: Turn,
+    owner: CpuOwner,
     /// Time at which a round left its rest to ksoftirqd, and end of the time for which programs that want the CPU have
     /// it then.
     gave_up: Time,
@@ -71,7 +71,7 @@ struct Round {
 
 /// Owner of the CPU.
 #[derive(Clone, Copy)]
-enum Turn {
+enum CpuOwner {
     /// Softirqs; ksoftirqd sleeps.
     Softirqs,
     /// ksoftirqd, at least until this time.
@@ -111,7 +111,7 @@ impl Softirq {
             budget: host.sysctl.netdev_budget.unwrap_or(BUDGET).into(),
             limits: [of_pass, ticks(LONGEST_MS * 1000)],
             round: None,
-            turn: Turn::Softirqs,
+            owner: CpuOwner::Softirqs,
             gave_up: Time::ZERO,
             held_until: Time::ZERO,
             time_squeeze: 0,
@@ -142,10 +142,10 @@ impl Softirq {
 
     /// Begins a poll at `now`; `wanted`: a program wants the CPU.
     pub(super) fn begin(&mut self, now: Time, wanted: bool) {
-        if let Turn::Programs(until) = self.turn
+        if let CpuOwner::Programs(until) = self.owner
             && (now >= until || !wanted)
         {
-            self.turn = Turn::Ksoftirqd(self.turn_end(now, 1));
+            self.owner = CpuOwner::Ksoftirqd(self.turn_end(now, 1));
         }
         self.held_until = Time::ZERO;
     }
@@ -165,7 +165,7 @@ impl Softirq {
         let one_poll = self.net_rx == NetRx::OnePoll;
         self.time_squeeze += u64::from(out && (left || one_poll));
         if !left {
-            (self.round, self.turn) = (None, Turn::Softirqs);
+            (self.round, self.owner) = (None, CpuOwner::Softirqs);
             return;
         }
         if !out && !one_poll {
@@ -174,7 +174,7 @@ impl Softirq {
         (round.budget, round.pass_began) = (self.budget, end);
         round.passes += 1;
         let late = self.end == SoftirqEnd::PassesOrTime
-            && (since(round.began) >= self.limits[1] || self.turn.ends(end, wish));
+            && (since(round.began) >= self.limits[1] || self.owner.ends(end, wish));
         if round.passes >= MOST_PASSES || late {
             let took_time = end > round.began;
             self.round = None;
@@ -187,17 +187,17 @@ impl Softirq {
     /// Leaves the rest of the packets to ksoftirqd, from `now` on.
     fn leave_the_rest(&mut self, now: Time, wanted: bool) {
         // The scheduler decides who has the CPU next: ksoftirqd, or a program that waits.
-        self.turn = match self.turn {
-            Turn::Softirqs if self.scheduler.program_first() => {
-                Turn::Programs(self.turn_end(now, 0))
+        self.owner = match self.owner {
+            CpuOwner::Softirqs if self.scheduler.program_first() => {
+                CpuOwner::Programs(self.turn_end(now, 0))
             }
-            Turn::Softirqs => Turn::Ksoftirqd(self.turn_end(now, 1)),
-            Turn::Ksoftirqd(until) if now >= until && wanted => {
-                Turn::Programs(self.turn_end(now, 0))
+            CpuOwner::Softirqs => CpuOwner::Ksoftirqd(self.turn_end(now, 1)),
+            CpuOwner::Ksoftirqd(until) if now >= until && wanted => {
+                CpuOwner::Programs(self.turn_end(now, 0))
             }
-            turn => turn,
+            owner => owner,
         };
-        if let Turn::Programs(until) = self.turn {
+        if let CpuOwner::Programs(until) = self.owner {
             self.gave_up = now;
 
             // Without ksoftirqd_running an interrupt runs the softirqs anyway, at the next tick at the latest.
@@ -227,13 +227,13 @@ impl Softirq {
     }
 }
 
-impl Turn {
+impl CpuOwner {
     /// Whether another process is to run at `now` (need_resched).
     fn ends(self, now: Time, wish: Wish) -> bool {
         match self {
-            Turn::Softirqs => wish.woken,
-            Turn::Ksoftirqd(until) => wish.run && now >= until,
-            Turn::Programs(until) => now >= until,
+            CpuOwner::Softirqs => wish.woken,
+            CpuOwner::Ksoftirqd(until) => wish.run && now >= until,
+            CpuOwner::Programs(until) => now >= until,
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::units::Time;
 
 /// Messages of a connection, as the program at one end counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct Dialogue {
     /// Whether this end answers; else it asks.
     answers: bool,
     /// Bytes of one own message, and of one message of the other end.
@@ -32,12 +32,12 @@ pub(super) struct Turn {
     requests: u64,
 }
 
-impl Turn {
+impl Dialogue {
     /// Counters of a flow's program in a connection that has another flow, too.
-    pub(super) fn new(own: &Flow, other: &Flow) -> Turn {
+    pub(super) fn new(own: &Flow, other: &Flow) -> Dialogue {
         let answers = own.answers.is_some();
         let asks = if answers { other } else { own };
-        Turn {
+        Dialogue {
             answers,
             own: own.message(),
             others: other.message(),
@@ -47,10 +47,10 @@ impl Turn {
     }
 
     /// Counter of a flow's unanswered messages; none where it has no messages.
-    pub(super) fn one_way(own: &Flow) -> Option<Turn> {
+    pub(super) fn one_way(own: &Flow) -> Option<Dialogue> {
         let App::Messages { size, .. } = own.app else { return None };
         let requests = own.bytes.unwrap_or(u64::MAX);
-        Some(Turn { answers: false, own: size, others: 0, in_flight: u64::MAX, requests })
+        Some(Dialogue { answers: false, own: size, others: 0, in_flight: u64::MAX, requests })
     }
 
     /// True for unanswered messages.
@@ -154,7 +154,7 @@ impl Arriving {
 
 impl Host {
     /// Records an event for each unanswered message that was read completely.
-    pub(super) fn tell_messages(&mut self, flow: usize, now: Time, shared: &mut Shared) {
+    pub(super) fn report_messages_read(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         let read = self.receives[flow].tcp.bytes_read;
         let Some(arriving) = &mut self.receives[flow].arriving else { return };
         while arriving.takes(read)
@@ -170,19 +170,19 @@ impl Host {
 impl Host {
     /// Whether the flow's application may write, as far as the other end decides. A program that `ends` waits for all
     /// answers.
-    pub(super) fn has_turn(&self, flow: usize, half: Option<usize>, ends: bool) -> bool {
-        let (Some(half), state) = (half, &self.sends[flow]) else { return true };
-        let read = self.receives[half].tcp.bytes_read;
-        state.turn.is_none_or(|turn| turn.has_come(state.written, read, ends))
+    pub(super) fn has_turn(&self, flow: usize, reverse: Option<usize>, ends: bool) -> bool {
+        let (Some(reverse), state) = (reverse, &self.sends[flow]) else { return true };
+        let read = self.receives[reverse].tcp.bytes_read;
+        state.dialogue.is_none_or(|dialogue| dialogue.has_come(state.written, read, ends))
     }
 
     /// Available bytes of a flow that its program takes with one read, which ends with a message. A program without
     /// messages takes all that is `readable`.
     pub(super) fn readable_of_message(&self, flow: usize, readable: u64, shared: &Shared) -> u64 {
-        let Some(half) = shared.halves[flow] else { return readable };
-        let (state, read) = (&self.sends[half], self.receives[flow].tcp.bytes_read);
+        let Some(reverse) = shared.reverse_of[flow] else { return readable };
+        let (state, read) = (&self.sends[reverse], self.receives[flow].tcp.bytes_read);
         let writes = matches!(state.tcp.writer(), Writer::Active | Writer::NoSpace);
-        let most = state.turn.map(|turn| turn.most_read(state.written, read, writes));
+        let most = state.dialogue.map(|dialogue| dialogue.most_read(state.written, read, writes));
         most.map_or(readable, |most| readable.min(most.saturating_sub(read)))
     }
 
@@ -190,12 +190,13 @@ impl Host {
     pub(super) fn wake_for_messages(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         if self.rpc.has(flow) {
             self.after_message_bytes(flow, now, shared);
-        } else if let Some(half) = shared.halves[flow] {
+        } else if let Some(reverse) = shared.reverse_of[flow] {
             // A thread that reads answers reads on until nothing is left; then the thread that writes has its turn.
-            if self.sends[half].turn.is_some_and(|turn| turn.asks_ahead()) {
+            let dialogue = self.sends[reverse].dialogue;
+            if dialogue.is_some_and(|dialogue| dialogue.asks_ahead()) {
                 self.after_receiving(flow, now, shared);
             }
-            self.wake_for_turn(half, flow, now, shared);
+            self.wake_for_turn(reverse, flow, now, shared);
         }
     }
 
@@ -203,13 +204,15 @@ impl Host {
     pub(in crate::host) fn wake_for_turn(
         &mut self,
         flow: usize,
-        half: usize,
+        reverse: usize,
         now: Time,
         shared: &mut Shared,
     ) {
-        self.tell_answers(flow, half, now, shared);
+        self.report_answers(flow, reverse, now, shared);
         let waits = self.sends[flow].tcp.writer() == Writer::Paused;
-        if waits && self.sends[flow].tcp.is_established() && self.has_turn(flow, Some(half), false)
+        if waits
+            && self.sends[flow].tcp.is_established()
+            && self.has_turn(flow, Some(reverse), false)
         {
             self.sends[flow].tcp.set_writer(Writer::Active);
             self.runnable.push_back(Process::Writer(flow));
@@ -219,10 +222,10 @@ impl Host {
 
 impl Host {
     /// Reports the requests of a flow that were answered.
-    fn tell_answers(&mut self, flow: usize, half: usize, now: Time, shared: &mut Shared) {
-        let read = self.receives[half].tcp.bytes_read;
+    fn report_answers(&mut self, flow: usize, reverse: usize, now: Time, shared: &mut Shared) {
+        let read = self.receives[reverse].tcp.bytes_read;
         let state = &mut self.sends[flow];
-        let answered = state.turn.map_or(0, |turn| turn.answered(read));
+        let answered = state.dialogue.map_or(0, |dialogue| dialogue.answered(read));
         while state.answered < answered
             && let Some(began) = state.asked.pop_front()
         {
@@ -240,15 +243,15 @@ mod tests {
     use super::*;
 
     /// Turn with messages of `own` bytes, and of `others` bytes at the other end.
-    fn turn(answers: bool, [own, others]: [u64; 2], in_flight: u64, requests: u64) -> Turn {
-        Turn { answers, own, others, in_flight, requests }
+    fn dialogue(answers: bool, [own, others]: [u64; 2], in_flight: u64, requests: u64) -> Dialogue {
+        Dialogue { answers, own, others, in_flight, requests }
     }
 
     #[test]
     fn requests_and_answers_alternate() {
-        let asks = turn(false, [100, 1000], 1, 250);
-        let answers = turn(true, [1000, 100], 1, 250);
-        for (turn, written, read, come) in [
+        let asks = dialogue(false, [100, 1000], 1, 250);
+        let answers = dialogue(true, [1000, 100], 1, 250);
+        for (dialogue, written, read, come) in [
             (asks, 0, 0, true),
             (asks, 100, 999, false),
             (asks, 100, 1000, true),
@@ -262,13 +265,17 @@ mod tests {
             (answers, 2000, 250, true),
             (answers, 3000, 250, false),
         ] {
-            assert_eq!(turn.has_come(written, read, false), come, "{turn:?}: {written}, {read}");
+            assert_eq!(
+                dialogue.has_come(written, read, false),
+                come,
+                "{dialogue:?}: {written}, {read}"
+            );
         }
     }
 
     #[test]
     fn a_program_that_answers_reads_one_request_and_not_while_it_writes() {
-        let answers = turn(true, [1000, 100], 4, u64::MAX);
+        let answers = dialogue(true, [1000, 100], 4, u64::MAX);
         for (written, read, writes, most) in [
             (0, 0, false, 100),
             (0, 60, false, 100),
@@ -279,7 +286,7 @@ mod tests {
         ] {
             assert_eq!(answers.most_read(written, read, writes), most, "{written}, {read}");
         }
-        let asks = turn(false, [100, 1000], 4, u64::MAX);
+        let asks = dialogue(false, [100, 1000], 4, u64::MAX);
         let reads = [0, 999, 1000].map(|read| asks.most_read(400, read, true));
         assert_eq!(reads, [1000, 1000, 2000]);
     }
@@ -293,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_window_is_requests_without_an_answer() {
-        let asks = turn(false, [100, 10], 3, 1000);
+        let asks = dialogue(false, [100, 10], 3, 1000);
         for (written, read, ends, come) in [
             (200, 0, false, true),
             (300, 9, false, false),
@@ -312,7 +319,7 @@ mod tests {
         assert_eq!([asks.left(200), asks.left(250)], [0, 50]);
 
         // The program finishes an answer in several writes; the next one waits for its request.
-        let answers = turn(true, [100, 10], 3, 1000);
+        let answers = dialogue(true, [100, 10], 3, 1000);
         assert!(answers.has_come(50, 10, false));
         assert!(!answers.has_come(100, 19, false));
         assert!(answers.has_come(100, 20, false));

@@ -123,7 +123,7 @@ impl Listening {
 }
 
 /// Receiving sockets of this host.
-pub(super) fn hearing_ends(
+pub(super) fn receiving_sockets(
     (own, profile): (Station, &SharedProfile),
     config: &Config,
 ) -> FlowTable<Listening> {
@@ -137,7 +137,7 @@ pub(super) fn hearing_ends(
 impl Host {
     /// Adds an arriving datagram to its socket.
     pub(super) fn queue_datagram(&mut self, at: usize, number: u64, now: Time) {
-        let socket = &mut self.hears_datagrams[at];
+        let socket = &mut self.receives_datagrams[at];
 
         // __udp_enqueue_schedule_skb drops a datagram when the buffer is full.
         if socket.is_full() {
@@ -157,8 +157,8 @@ impl Host {
 
     /// Wakes the reader of a socket with datagrams now, or after its work and its pause.
     fn read_datagrams_when_due(&mut self, at: usize, now: Time) {
-        match self.hears_datagrams[at].next_read(now) {
-            None => self.runnable.push_back(Process::Hears(at)),
+        match self.receives_datagrams[at].next_read(now) {
+            None => self.runnable.push_back(Process::DatagramReader(at)),
             due => self.timers.set_datagram_reader(at, due),
         }
     }
@@ -173,7 +173,7 @@ impl Host {
 
     /// Lets the reader continue if a datagram waits; else it sleeps.
     fn go_on_reading(&mut self, at: usize, now: Time) {
-        let socket = &mut self.hears_datagrams[at];
+        let socket = &mut self.receives_datagrams[at];
         socket.awake = !socket.queue.is_empty();
         if socket.awake {
             self.read_datagrams_when_due(at, now);
@@ -181,20 +181,20 @@ impl Host {
     }
 
     /// Gives a program that reads datagrams its turn.
-    pub(super) fn hear_datagram(&mut self, at: usize, now: Time, shared: &mut Shared) {
-        let size = self.hears_datagrams[at].size;
+    pub(super) fn read_datagram(&mut self, at: usize, now: Time, shared: &mut Shared) {
+        let size = self.receives_datagrams[at].size;
         let cost = self.host.cpu.read + copy_time(&self.host, size.into());
         if cost > Time::ZERO {
-            self.step = Some(Step::Hears(at));
+            self.step = Some(Step::ReadingDatagram(at));
             self.cpu.begin_step(now, cost);
         } else {
-            self.finish_hearing(at, now, shared);
+            self.finish_datagram_read(at, now, shared);
         }
     }
 
     /// Ends the read of a datagram.
-    pub(super) fn finish_hearing(&mut self, at: usize, now: Time, shared: &mut Shared) {
-        let socket = &mut self.hears_datagrams[at];
+    pub(super) fn finish_datagram_read(&mut self, at: usize, now: Time, shared: &mut Shared) {
+        let socket = &mut self.receives_datagrams[at];
         let was_full = socket.is_full();
         if let Some((number, given_back)) = socket.read() {
             self.udp_sockets.give(now, given_back, was_full, socket.is_full());

@@ -54,9 +54,9 @@ impl UdpSockets {
     pub(crate) fn sample(&mut self, now: Time) -> StageSample {
         self.pass(now);
         let waiting_byte_us = (self.held_ns / 1000) as u64;
-        let told = StageSample { waiting_byte_us, ..self.now };
+        let sample = StageSample { waiting_byte_us, ..self.now };
         self.now.peak = self.now.waiting;
-        told
+        sample
     }
 
     /// Accounts the time since the last change.

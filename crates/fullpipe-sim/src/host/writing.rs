@@ -147,7 +147,7 @@ impl Host {
     /// Uncorks the socket after a whole message.
     fn uncork(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let state = &mut self.sends[flow];
-        let ends = state.turn.is_some_and(|turn| turn.left(state.written) == 0);
+        let ends = state.dialogue.is_some_and(|dialogue| dialogue.left(state.written) == 0);
         if !state.corked || !ends {
             return cpu;
         }
@@ -211,7 +211,7 @@ impl Host {
             Some(_) => self.run_timer(flow, cpu, now, shared),
             None => cpu,
         };
-        self.hear_deferred_mtu(flow, cpu, now, shared)
+        self.handle_deferred_mtu(flow, cpu, now, shared)
     }
 
     /// Does TCP's work that waited for the release of the socket. Softirqs are off meanwhile, so no skb is freed
@@ -228,7 +228,7 @@ impl Host {
             }
             cpu = self.in_softirq(flow, cpu, shared, now, |f, p| f.tcp.on_room_in_host(p));
         }
-        self.sends[flow].heard = None;
+        self.sends[flow].packets_at = None;
         cpu
     }
 
@@ -249,7 +249,7 @@ impl Host {
 
     /// Closes the socket's sending side after the application's last write.
     fn close(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
-        let answers = self.sends[flow].turn.is_some_and(|turn| !turn.closes());
+        let answers = self.sends[flow].dialogue.is_some_and(|dialogue| !dialogue.closes());
         let stays = answers || self.rpc.has(flow);
         if self.sends[flow].tcp.writer() != Writer::Done || stays {
             return cpu;
@@ -265,12 +265,12 @@ impl Host {
 
         // A program with turns writes only after it has read enough.
         let over = self.is_over(flow, now);
-        if !self.has_turn(flow, shared.halves[flow], over) {
+        if !self.has_turn(flow, shared.reverse_of[flow], over) {
             self.sends[flow].tcp.set_writer(Writer::Paused);
 
             // The thread of a program that answers reads again once its write() has returned.
-            if let Some(half) = shared.halves[flow] {
-                self.after_receiving(half, now, shared);
+            if let Some(reverse) = shared.reverse_of[flow] {
+                self.after_receiving(reverse, now, shared);
             }
             return false;
         }
@@ -279,7 +279,7 @@ impl Host {
         let state = &mut self.sends[flow];
         let left = state.config.bytes.map_or(u64::MAX, |bytes| bytes - state.written);
         // The program finishes a message that it has begun.
-        let of_message = state.turn.map_or(0, |turn| turn.left(state.written));
+        let of_message = state.dialogue.map_or(0, |dialogue| dialogue.left(state.written));
         if left == 0 || over && of_message == 0 {
             state.tcp.set_writer(Writer::Done);
             return false;
@@ -304,19 +304,23 @@ impl Host {
         }
 
         // A request waits for its period; its begin is noted, because answers are timed from there.
-        if let Some(turn) = state.turn.filter(|turn| turn.begins_request(state.written)) {
-            let due = state.config.due(turn.begun(state.written));
+        if let Some(dialogue) =
+            state.dialogue.filter(|dialogue| dialogue.begins_request(state.written))
+        {
+            let due = state.config.due(dialogue.begun(state.written));
             if let Some(due) = due.filter(|due| now < *due) {
                 return self.pause(flow, due);
             }
-            match turn.is_one_way() {
+            match dialogue.is_one_way() {
                 true => shared.began[flow].push_back(now),
                 false => state.asked.push_back(now),
             }
         }
 
         // A message that begins is corked until it is written whole.
-        if state.config.corks() && state.turn.is_some_and(|turn| turn.left(state.written) == 0) {
+        if state.config.corks()
+            && state.dialogue.is_some_and(|dialogue| dialogue.left(state.written) == 0)
+        {
             state.tcp.cork_message();
             state.corked = true;
         }

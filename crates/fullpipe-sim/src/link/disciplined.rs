@@ -203,6 +203,6 @@ impl<S: Server> Stage for Disciplined<S> {
             waiting_byte_us: waited_bytes(now, &self.came, &gone),
             ..StageSample::default()
         };
-        self.filling.times.told(now, sample)
+        self.filling.times.add_times(now, sample)
     }
 }

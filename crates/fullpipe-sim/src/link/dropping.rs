@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 
 /// Successive units with one fate; `u64::MAX` stands for all later units.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
+pub(super) struct UnitRun {
     pub(super) units: u64,
     pub(super) lost: bool,
 }
@@ -22,7 +22,7 @@ pub(super) struct Run {
 /// A law of loss.
 pub(super) trait Pattern {
     /// The next run, which may be empty.
-    fn next(&mut self) -> Run;
+    fn next(&mut self) -> UnitRun;
 }
 
 /// An element that loses units by a pattern.
@@ -30,7 +30,7 @@ pub(super) struct Dropping<P> {
     info: StageInfo,
     pattern: P,
     units: Units,
-    run: Run,
+    run: UnitRun,
     /// Whether the skb that passes is lost.
     losing: bool,
     passing: Passing,

@@ -6,7 +6,7 @@
 //! good state. Random numbers decide how many units a state lasts and when it next loses: the law stays the same.
 
 use super::chain::Stage;
-use super::dropping::{Dropping, Pattern, Run};
+use super::dropping::{Dropping, Pattern, UnitRun};
 use super::unit::Unit;
 use super::{Configuration, info};
 use crate::bounds::probability;
@@ -80,10 +80,10 @@ impl Model {
 }
 
 impl Pattern for Model {
-    fn next(&mut self) -> Run {
+    fn next(&mut self) -> UnitRun {
         // The last call has passed the units before a loss; this one loses.
         if core::mem::take(&mut self.lose_next) {
-            return Run { units: 1, lost: true };
+            return UnitRun { units: 1, lost: true };
         }
         if self.stay == 0 {
             self.change();
@@ -95,6 +95,6 @@ impl Pattern for Model {
         self.lose_next = until < self.stay;
         let units = until.min(self.stay);
         self.spend(units + u64::from(self.lose_next));
-        Run { units, lost: false }
+        UnitRun { units, lost: false }
     }
 }

@@ -1,7 +1,7 @@
 //! Independent random loss (Bernoulli). Unit of decision: the segment, or the skb.
 
 use super::chain::Stage;
-use super::dropping::{Dropping, Pattern, Run};
+use super::dropping::{Dropping, Pattern, UnitRun};
 use super::unit::Unit;
 use super::{Configuration, info};
 use crate::bounds::probability;
@@ -49,11 +49,11 @@ struct Bernoulli {
 }
 
 impl Pattern for Bernoulli {
-    fn next(&mut self) -> Run {
+    fn next(&mut self) -> UnitRun {
         self.lose = !self.lose;
         match self.lose {
-            true => Run { units: 1, lost: true },
-            false => Run { units: self.rng.geometric(self.probability), lost: false },
+            true => UnitRun { units: 1, lost: true },
+            false => UnitRun { units: self.rng.geometric(self.probability), lost: false },
         }
     }
 }

@@ -362,6 +362,6 @@ impl<S: Server> Stage for Queued<S> {
             waiting_byte_us: waited_bytes(now, &self.entered, &started),
             ..StageSample::default()
         };
-        self.times.told(now, sample)
+        self.times.add_times(now, sample)
     }
 }

@@ -23,7 +23,7 @@ pub struct VaryingLink {
     /// Stage name in the trace, unique within a run.
     pub name: String,
     /// Rates from the start on: the first step is at 0, times rise, the last rate is not 0.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RateStep>,
     /// Bytes that the rate and a queue limit in bytes count.
     pub framing: Framing,
     /// Capacity of the queue, without the packet in transmission.
@@ -34,7 +34,7 @@ pub struct VaryingLink {
 
 /// A rate and its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct RateStep {
     /// Start of the rate.
     pub at: Time,
     /// The rate; 0 is an outage.
@@ -64,7 +64,7 @@ impl Configuration for VaryingLink {
 
 /// State of a changing rate.
 struct Stepped {
-    steps: Vec<Step>,
+    steps: Vec<RateStep>,
     /// Step at which the last packet ended.
     at: usize,
     overhead: u32,

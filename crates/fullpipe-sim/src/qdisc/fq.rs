@@ -107,7 +107,7 @@ impl Fq {
 
 /// List that holds a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
+enum FlowList {
     /// No list: the flow has had no packets since its last turn.
     Away {
         since: Time,
@@ -119,10 +119,10 @@ enum Turn {
 }
 
 #[derive(Debug)]
-struct Flow<P> {
+struct FqFlow<P> {
     list: List<P>,
     credit: i64,
-    turn: Turn,
+    on: FlowList,
     band: usize,
     /// Time at which the next packet may leave by the largest rate; zero: there was no packet yet.
     next: Time,
@@ -143,7 +143,7 @@ pub(super) struct Flows<P> {
     limit: QueueLimit,
     /// Packets that bypass all flows.
     by: List<P>,
-    flows: Vec<Flow<P>>,
+    flows: Vec<FqFlow<P>>,
     bands: [Band; 3],
     /// Band that has its turn.
     band: usize,
@@ -180,12 +180,12 @@ impl<P: Packet> Flows<P> {
         packets * i64::from(self.fq.mtu)
     }
 
-    fn flow(&mut self, number: u16) -> &mut Flow<P> {
+    fn flow(&mut self, number: u16) -> &mut FqFlow<P> {
         let credit = self.fq.initial_quantum.into();
-        let turn = Turn::Away { since: Time::ZERO };
+        let on = FlowList::Away { since: Time::ZERO };
         while self.flows.len() <= usize::from(number) {
             let (list, next) = (List::default(), Time::ZERO);
-            self.flows.push(Flow { list, credit, turn, band: UNSEEN, next });
+            self.flows.push(FqFlow { list, credit, on, band: UNSEEN, next });
         }
         &mut self.flows[usize::from(number)]
     }
@@ -208,7 +208,7 @@ impl<P: Packet> Flows<P> {
     fn throttle(&mut self, number: u16, until: Time) {
         self.leave_turn(number);
         self.stopped_packets += self.flow(number).list.len();
-        self.flow(number).turn = Turn::Throttled;
+        self.flow(number).on = FlowList::Throttled;
         self.throttled.insert((until, self.stopped, number));
         self.stopped += 1;
     }
@@ -269,16 +269,16 @@ impl<P: Packet> Flows<P> {
     }
 
     fn leave_turn(&mut self, number: u16) {
-        match self.flow(number).turn {
-            Turn::New => self.bands[self.band].new.pop_front(),
-            Turn::Old => self.bands[self.band].old.pop_front(),
-            Turn::Away { .. } | Turn::Throttled => None,
+        match self.flow(number).on {
+            FlowList::New => self.bands[self.band].new.pop_front(),
+            FlowList::Old => self.bands[self.band].old.pop_front(),
+            FlowList::Away { .. } | FlowList::Throttled => None,
         };
     }
 
     fn join_old(&mut self, number: u16) {
         let flow = self.flow(number);
-        flow.turn = Turn::Old;
+        flow.on = FlowList::Old;
         let band = flow.band;
         self.bands[band].old.push_back(number);
     }
@@ -293,12 +293,12 @@ impl<P: Packet> Flows<P> {
 
     /// Ends the turn of a flow without packets. A new flow waits once with the old ones; in 6.1 only if there are any.
     fn is_empty_now(&mut self, number: u16, now: Time) {
-        let was_new = self.flow(number).turn == Turn::New;
+        let was_new = self.flow(number).on == FlowList::New;
         self.leave_turn(number);
         if was_new && (self.fq.bands || !self.bands[self.band].old.is_empty()) {
             self.join_old(number);
         } else {
-            self.flow(number).turn = Turn::Away { since: now };
+            self.flow(number).on = FlowList::Away { since: now };
         }
     }
 
@@ -306,8 +306,8 @@ impl<P: Packet> Flows<P> {
     fn come_back(&mut self, number: u16, now: Time) {
         let (quantum, bands) = (self.quantum(QUANTUM), self.fq.bands);
         let flow = self.flow(number);
-        if let Turn::Away { since } = flow.turn {
-            flow.turn = Turn::New;
+        if let FlowList::Away { since } = flow.on {
+            flow.on = FlowList::New;
 
             // After a pause the flow has at least a full turn.
             if now.saturating_sub(since) > REFILL {
@@ -372,7 +372,7 @@ impl<P: Packet> Queue<P> for Flows<P> {
         self.waiting.bytes += u64::from(packet.bytes);
         let flow = self.flow(number);
         flow.list.push(packet);
-        self.stopped_packets += u64::from(flow.turn == Turn::Throttled);
+        self.stopped_packets += u64::from(flow.on == FlowList::Throttled);
         Verdict::Taken
     }
 

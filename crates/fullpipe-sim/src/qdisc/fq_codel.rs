@@ -26,18 +26,18 @@ const PACKET_MEMORY: u64 = 832;
 
 /// List of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
+enum FlowList {
     None,
     New,
     Old,
 }
 
 #[derive(Debug)]
-struct Flow<P> {
+struct FqCodelFlow<P> {
     list: List<P>,
     law: Law,
     deficit: i64,
-    turn: Turn,
+    on: FlowList,
 }
 
 /// State of FQ-CoDel.
@@ -45,7 +45,7 @@ struct Flow<P> {
 pub(super) struct FqCodel<P> {
     codel: Codel,
     limit: QueueLimit,
-    flows: Vec<Flow<P>>,
+    flows: Vec<FqCodelFlow<P>>,
     new: VecDeque<u16>,
     old: VecDeque<u16>,
     waiting: Size,
@@ -76,11 +76,11 @@ impl<P> FqCodel<P> {
         FqCodel { codel, limit, flows: Vec::new(), new, old, waiting: Size::default() }
     }
 
-    fn flow(&mut self, bucket: u16) -> &mut Flow<P> {
+    fn flow(&mut self, bucket: u16) -> &mut FqCodelFlow<P> {
         let index = usize::from(bucket);
         while self.flows.len() <= index {
             let (list, law) = (List::default(), Law::default());
-            self.flows.push(Flow { list, law, deficit: 0, turn: Turn::None });
+            self.flows.push(FqCodelFlow { list, law, deficit: 0, on: FlowList::None });
         }
         &mut self.flows[index]
     }
@@ -134,22 +134,22 @@ impl<P> FqCodel<P> {
     }
 
     fn leave_turn(&mut self, bucket: u16) {
-        match self.flow(bucket).turn {
-            Turn::New => self.new.pop_front(),
-            Turn::Old => self.old.pop_front(),
-            Turn::None => None,
+        match self.flow(bucket).on {
+            FlowList::New => self.new.pop_front(),
+            FlowList::Old => self.old.pop_front(),
+            FlowList::None => None,
         };
-        self.flow(bucket).turn = Turn::None;
+        self.flow(bucket).on = FlowList::None;
     }
 
     fn join_old(&mut self, bucket: u16) {
         self.old.push_back(bucket);
-        self.flow(bucket).turn = Turn::Old;
+        self.flow(bucket).on = FlowList::Old;
     }
 
     /// Ends the turn of a flow without packets. A new flow waits once with the old ones, if there are any.
     fn is_empty_now(&mut self, bucket: u16) {
-        let was_new = self.flow(bucket).turn == Turn::New;
+        let was_new = self.flow(bucket).on == FlowList::New;
         self.leave_turn(bucket);
         if was_new && !self.old.is_empty() {
             self.join_old(bucket);
@@ -167,8 +167,8 @@ impl<P: Packet> Queue<P> for FqCodel<P> {
         flow.list.push(packet);
 
         // A flow without a turn joins the new flows with a full quantum.
-        if flow.turn == Turn::None {
-            (flow.turn, flow.deficit) = (Turn::New, quantum);
+        if flow.on == FlowList::None {
+            (flow.on, flow.deficit) = (FlowList::New, quantum);
             self.new.push_back(bucket);
         }
         if !self.is_over(ahead) {

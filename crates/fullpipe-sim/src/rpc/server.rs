@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 /// Reason why data of a connection stay in the socket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Held {
+pub(crate) enum HoldReason {
     /// No reason.
     #[default]
     Nothing,
@@ -33,7 +33,7 @@ pub(crate) struct Server {
     /// Replies to be written, by their flow.
     replies: BTreeMap<usize, VecDeque<Message>>,
     /// Reason why calls are held, by their flow.
-    held: BTreeMap<usize, Changes<Held>>,
+    held: BTreeMap<usize, Changes<HoldReason>>,
     /// Whole calls that were taken, and replies that were written.
     pub(crate) calls: u64,
     pub(crate) replied: u64,
@@ -76,13 +76,13 @@ impl Server {
         } else if !self.waiting.contains(&flow) {
             self.waiting.push_back(flow);
         }
-        self.hold(flow, if free { Held::Nothing } else { Held::Threads }, now);
+        self.hold(flow, if free { HoldReason::Nothing } else { HoldReason::Threads }, now);
         self.count(now);
         free
     }
 
     /// Sets the reason why a connection's calls are held.
-    pub(crate) fn hold(&mut self, flow: usize, by: Held, now: Time) {
+    pub(crate) fn hold(&mut self, flow: usize, by: HoldReason, now: Time) {
         self.held.entry(flow).or_default().set(now, by);
     }
 
@@ -148,7 +148,7 @@ impl Server {
     }
 
     /// Takes the changes of the reason why a flow's calls are held.
-    pub(crate) fn take_held(&mut self, flow: usize) -> Vec<(Time, Held)> {
+    pub(crate) fn take_held(&mut self, flow: usize) -> Vec<(Time, HoldReason)> {
         self.held.get_mut(&flow).map(Changes::take).unwrap_or_default()
     }
 

@@ -1,6 +1,6 @@
 //! Datagrams in the trace: counters of the programs at both ends, and each round trip.
 
-use super::Run;
+use super::Simulation;
 use crate::config::{Config, DatagramKind};
 use crate::trace::{Counter, Sink};
 use crate::units::Time;
@@ -15,7 +15,7 @@ pub(super) struct DatagramCounters {
     /// Name of the datagrams, names of their hosts, and whether they are echo requests.
     own: Vec<(String, [Arc<str>; 2], bool)>,
     /// Last values in the trace.
-    told: BTreeMap<(usize, &'static str), u64>,
+    last_values: BTreeMap<(usize, &'static str), u64>,
 }
 
 impl DatagramCounters {
@@ -24,11 +24,11 @@ impl DatagramCounters {
             let hosts = config.hosts_of_datagrams(own).map(|host| host.name.into());
             (own.name.clone(), hosts, matches!(own.kind, DatagramKind::Echo { .. }))
         });
-        DatagramCounters { own: own.collect(), told: BTreeMap::new() }
+        DatagramCounters { own: own.collect(), last_values: BTreeMap::new() }
     }
 
     /// Writes the round trips since the last call, each at its time, and the counters that have changed.
-    pub(super) fn tell(&mut self, run: &mut Run, now: Time, sink: &mut dyn Sink) {
+    pub(super) fn emit(&mut self, run: &mut Simulation, now: Time, sink: &mut dyn Sink) {
         if self.own.is_empty() {
             return;
         }
@@ -40,7 +40,7 @@ impl DatagramCounters {
         for at in 0..self.own.len() {
             for (end, what, value) in counters(run, at, self.own[at].2) {
                 // A counter that has never moved is left out.
-                if self.told.insert((at, what), value).unwrap_or_default() == value {
+                if self.last_values.insert((at, what), value).unwrap_or_default() == value {
                     continue;
                 }
                 let (name, hosts, _) = &self.own[at];
@@ -52,7 +52,7 @@ impl DatagramCounters {
 }
 
 /// Counters of datagrams, each with the end that counts.
-fn counters(run: &Run, at: usize, echo: bool) -> Vec<(usize, &'static str, u64)> {
+fn counters(run: &Simulation, at: usize, echo: bool) -> Vec<(usize, &'static str, u64)> {
     let mut all = Vec::new();
     if let Some(own) = run.hosts.iter().find_map(|host| host.sends_datagrams.get(at)) {
         all.extend([(0, "sent", own.sent), (0, "refused", own.refused)]);
@@ -60,7 +60,7 @@ fn counters(run: &Run, at: usize, echo: bool) -> Vec<(usize, &'static str, u64)>
             all.extend([(0, "received", own.answers), (0, "duplicates", own.repeated)]);
         }
     }
-    if let Some(own) = run.hosts.iter().find_map(|host| host.hears_datagrams.get(at)) {
+    if let Some(own) = run.hosts.iter().find_map(|host| host.receives_datagrams.get(at)) {
         let received = &own.received;
         all.extend([
             (1, "received", received.datagrams),

@@ -3,7 +3,7 @@
 //! | begins with | source | counted |
 //! |---|---|---|
 //! | `tc.` | `tc -s qdisc` of the host's queue | bytes with their Ethernet header; of an skb each segment is a packet (`bstats_update`) |
-//! | `ethtool.` | `ethtool -S`, by the names of ixgbe; `tx_queue_stopped`, which it has not, by that of mlx5 | packets as the driver hears that they were sent, and as it takes them from the ring |
+//! | `ethtool.` | `ethtool -S`, by the names of ixgbe; `tx_queue_stopped`, which it has not, by that of mlx5 | packets when the driver learns that they were sent, and as it takes them from the ring |
 //! | `softnet.` | `/proc/net/softnet_stat` | what GRO joined is one |
 //! | `Tcp.`, `TcpExt.` | `nstat`, `/proc/net/snmp` and `netstat` | all connections together |
 //! | `tcp.` | none: kernels count it since 2025 at the earliest, under another name | all connections together |
@@ -19,7 +19,7 @@
 //! - `tc.requeues` exists for `pfifo_fast` only. On engine `linux` the path's devices and both hosts share one
 //!   `softnet_stat`.
 
-use super::Run;
+use super::Simulation;
 use crate::cc::Exits;
 use crate::config::{Config, Driver, Qdisc};
 use crate::host::Host;
@@ -34,7 +34,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// A counter's name and value.
-type Told = (&'static str, u64);
+type CounterValue = (&'static str, u64);
 
 /// Counters of all hosts and their last values.
 pub(super) struct HostCounters {
@@ -43,7 +43,7 @@ pub(super) struct HostCounters {
     next: Time,
     last: Option<Time>,
     hosts: Vec<Counted>,
-    told: BTreeMap<(usize, &'static str), u64>,
+    last_values: BTreeMap<(usize, &'static str), u64>,
 }
 
 /// A host, and the places of its stages among the samples.
@@ -56,7 +56,7 @@ struct Counted {
     /// Whether its connections have SACK.
     sack: bool,
     /// Whether the qdisc counts an skb that the driver refuses.
-    hears_of_requeues: bool,
+    counts_requeues: bool,
 }
 
 impl HostCounters {
@@ -72,13 +72,19 @@ impl HostCounters {
             backlog: at(host.name, "backlog"),
             driver: host.host.driver,
             sack: host.host.sysctl.tcp_sack,
-            hears_of_requeues: host.host.qdisc == Qdisc::PfifoFast,
+            counts_requeues: host.host.qdisc == Qdisc::PfifoFast,
         });
 
         // Counters come from samples of stages, so they are no closer than these.
         let every = config.counters.map(|every| every.max(config.sample));
         let next = every.unwrap_or(Time::NEVER);
-        HostCounters { every, next, last: None, hosts: hosts.collect(), told: BTreeMap::new() }
+        HostCounters {
+            every,
+            next,
+            last: None,
+            hosts: hosts.collect(),
+            last_values: BTreeMap::new(),
+        }
     }
 
     pub(super) fn are_due(&self, now: Time) -> bool {
@@ -86,9 +92,9 @@ impl HostCounters {
     }
 
     /// Writes the counters that have changed, by the stages' samples at this time.
-    pub(super) fn tell(
+    pub(super) fn emit(
         &mut self,
-        run: &mut Run,
+        run: &mut Simulation,
         (samples, now): (&[StageSample], Time),
         sink: &mut dyn Sink,
     ) {
@@ -98,7 +104,7 @@ impl HostCounters {
         self.next = Time((now.0 / every.0 + 1).saturating_mul(every.0));
         for (place, (host, counted)) in run.hosts.iter_mut().zip(&self.hosts).enumerate() {
             for (name, value) in counters(host, counted, samples, now) {
-                if self.told.insert((place, name), value) != Some(value) {
+                if self.last_values.insert((place, name), value) != Some(value) {
                     let (host, name) = (counted.name.clone(), name.into());
                     sink.counter(&Counter { time: now, host, name, value });
                 }
@@ -109,25 +115,30 @@ impl HostCounters {
     /// Writes the counters at the run's end, unless they were just written.
     pub(super) fn end(
         &mut self,
-        run: &mut Run,
+        run: &mut Simulation,
         (samples, now): (&[StageSample], Time),
         sink: &mut dyn Sink,
     ) {
         if self.last != Some(now) {
-            self.tell(run, (samples, now), sink);
+            self.emit(run, (samples, now), sink);
         }
     }
 }
 
-fn counters(host: &mut Host, at: &Counted, samples: &[StageSample], now: Time) -> Vec<Told> {
+fn counters(
+    host: &mut Host,
+    at: &Counted,
+    samples: &[StageSample],
+    now: Time,
+) -> Vec<CounterValue> {
     let mut all = Vec::new();
     card(host, at, samples, now, &mut all);
     let backlog = &samples[at.backlog];
     all.extend([
-        ("softnet.processed", host.heard.packets),
+        ("softnet.processed", host.handed_up.packets),
         ("softnet.dropped", backlog.dropped),
         ("softnet.time_squeeze", host.time_squeeze()),
-        ("Tcp.InSegs", host.heard.segments),
+        ("Tcp.InSegs", host.handed_up.segments),
         ("Tcp.OutSegs", host.out.out_segs),
     ]);
     sent_again(host, at.sack, &mut all);
@@ -136,7 +147,13 @@ fn counters(host: &mut Host, at: &Counted, samples: &[StageSample], now: Time) -
 }
 
 /// Counters of the qdisc and the driver.
-fn card(host: &mut Host, at: &Counted, samples: &[StageSample], now: Time, all: &mut Vec<Told>) {
+fn card(
+    host: &mut Host,
+    at: &Counted,
+    samples: &[StageSample],
+    now: Time,
+    all: &mut Vec<CounterValue>,
+) {
     let with_header =
         |(packets, bytes): (u64, u64)| bytes + packets * u64::from(Framing::Ethernet.overhead());
     let (queue, ring) = (&samples[at.qdisc], &samples[at.rx_ring]);
@@ -148,7 +165,7 @@ fn card(host: &mut Host, at: &Counted, samples: &[StageSample], now: Time, all: 
     ]);
 
     // dev_requeue_skb: only pfifo_fast gets back what the driver refuses.
-    if at.hears_of_requeues {
+    if at.counts_requeues {
         all.push(("tc.requeues", queue.requeues));
     }
     all.extend([
@@ -172,7 +189,7 @@ fn card(host: &mut Host, at: &Counted, samples: &[StageSample], now: Time, all: 
 }
 
 /// Counters of TCP's retransmissions, over all flows that the host sends.
-fn sent_again(host: &Host, sack: bool, all: &mut Vec<Told>) {
+fn sent_again(host: &Host, sack: bool, all: &mut Vec<CounterValue>) {
     let sum = |of: fn(&Counters) -> u64| -> u64 {
         host.sends.iter().map(|flow| of(&flow.tcp.counters)).sum()
     };
@@ -216,7 +233,7 @@ fn sent_again(host: &Host, sack: bool, all: &mut Vec<Told>) {
 }
 
 /// HyStart's exits from slow start, and the sums of their cwnds, packets.
-fn slow_start_exits(host: &Host, all: &mut Vec<Told>) {
+fn slow_start_exits(host: &Host, all: &mut Vec<CounterValue>) {
     let mut exits = Exits::default();
     for flow in host.sends.iter() {
         exits += flow.tcp.congestion().exits();
@@ -231,18 +248,18 @@ fn slow_start_exits(host: &Host, all: &mut Vec<Told>) {
 }
 
 /// Counters of data that TCP dropped, over all flows that the host receives.
-fn received(host: &Host, all: &mut Vec<Told>) {
+fn received(host: &Host, all: &mut Vec<CounterValue>) {
     let sum = |of: fn(&Receiver) -> u64| host.receives.iter().map(|flow| of(&flow.tcp)).sum();
 
     // PAWSEstab has refused ACKs, which arrive at sending ends.
-    let acks: u64 = host.sends.iter().map(|flow| flow.tcp.counters.from_the_past).sum();
+    let acks: u64 = host.sends.iter().map(|flow| flow.tcp.counters.paws_estab).sum();
     let pressure = host.memory.as_ref().map(TcpMemory::mib).unwrap_or_default();
     let rare: [(&str, u64); 13] = [
         ("TcpExt.TCPMemoryPressures", pressure.pressures),
         ("TcpExt.TCPMemoryPressuresChrono", pressure.chrono_ms),
         ("TcpExt.PruneCalled", sum(|tcp| tcp.prunes)),
         ("TcpExt.RcvPruned", sum(|tcp| tcp.prunes_failed)),
-        ("TcpExt.PAWSEstab", sum(|tcp| tcp.from_the_past) + acks),
+        ("TcpExt.PAWSEstab", sum(|tcp| tcp.paws_estab) + acks),
         ("tcp.beyond_window", sum(|tcp| tcp.beyond_window)),
         ("TcpExt.TCPRcvCollapsed", sum(|tcp| tcp.mib.collapsed)),
         ("TcpExt.TCPRcvQDrop", sum(|tcp| tcp.mib.rcvq_drop)),

@@ -1,12 +1,12 @@
 //! Choice of the host that works next, and how far it may go before it must wait for the others.
 
 use super::merge_queue::MergeQueue;
-use super::{Run, Way};
+use super::{Simulation, Way};
 use crate::host::work::Work;
 use crate::trace::Sink;
 use crate::units::Time;
 
-impl Run {
+impl Simulation {
     /// Does all work that is due up to `until`. A capture follows packets from host to host, so with a capture
     /// everything happens in order of time.
     pub(super) fn advance(&mut self, until: Time, sink: &mut dyn Sink) {
@@ -35,7 +35,7 @@ impl Run {
             // What the hosts have sent meanwhile enters the path.
             self.carry();
             if captures {
-                self.tell_packets(now, false, sink);
+                self.emit_packets(now, false, sink);
             }
         }
     }

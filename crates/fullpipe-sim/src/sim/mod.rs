@@ -80,7 +80,8 @@ struct Way {
     to: Vec<usize>,
 }
 
-struct Run {
+/// State of a run: hosts, the path between them, and what they share.
+struct Simulation {
     /// Forward and backward directions.
     ways: [Way; 2],
     /// Hosts in the order of [`Config::hosts`].
@@ -104,7 +105,7 @@ pub fn run(
 ) -> Result<Outcome, String> {
     let asked = config;
     let config = accepted(asked)?;
-    let mut run = Run::new(&config)?;
+    let mut run = Simulation::new(&config)?;
     if let Some(point) = sink.point() {
         if !config.datagrams.is_empty() {
             return Err("a capture knows segments of TCP only: leave datagrams out".to_string());
@@ -122,7 +123,7 @@ pub fn run(
         }
     };
     sampler.end(&mut run, end, sink);
-    run.tell_packets(end, true, sink);
+    run.emit_packets(end, true, sink);
     let segments = run.hosts.iter().map(Host::segments_sent).sum();
     Ok(Outcome { end, complete, segments, trains: run.trains })
 }
@@ -132,7 +133,7 @@ pub fn run(
 /// # Errors
 /// The reason that [`run`] would give.
 pub fn check(config: &Config) -> Result<(), String> {
-    Run::new(&accepted(config)?).map(drop)
+    Simulation::new(&accepted(config)?).map(drop)
 }
 
 /// A configuration within all bounds, after the handshake.
@@ -204,12 +205,12 @@ impl Way {
     }
 }
 
-impl Run {
-    fn new(config: &Config) -> Result<Run, String> {
+impl Simulation {
+    fn new(config: &Config) -> Result<Simulation, String> {
         let (mss, headers) = mss(config)?;
         let shared = Shared::new(config, (mss, headers));
         let hosts = 0..config.hosts().len();
-        Ok(Run {
+        Ok(Simulation {
             ways: [Direction::Forward, Direction::Backward].map(|way| Way::new(config, way)),
             hosts: hosts.map(|place| Host::new(config, place, mss)).collect::<Result<_, _>>()?,
             shared,
@@ -233,17 +234,17 @@ impl Run {
     }
 
     #[cold]
-    fn tell_packets(&mut self, now: Time, end: bool, sink: &mut dyn Sink) {
+    fn emit_packets(&mut self, now: Time, end: bool, sink: &mut dyn Sink) {
         let Some(capture) = &mut self.shared.capture else { return };
-        while let Some(packet) = capture.tell(now, end) {
+        while let Some(packet) = capture.next_packet(now, end) {
             sink.packet(&packet);
         }
     }
 
     /// Carries packets that the hosts put on the wire through the path.
     fn carry(&mut self) {
-        if !self.shared.pieces.is_empty() {
-            self.tell_pieces();
+        if !self.shared.page_frags.is_empty() {
+            self.pass_on_page_frags();
         }
         for way in 0..self.ways.len() {
             for host in self.ways[way].hosts.clone() {
@@ -312,10 +313,10 @@ impl Run {
 
     /// Gives receivers the senders' memory layout before the data arrive.
     #[cold]
-    fn tell_pieces(&mut self) {
-        for (flow, piece) in self.shared.pieces.drain(..) {
+    fn pass_on_page_frags(&mut self) {
+        for (flow, page_frag) in self.shared.page_frags.drain(..) {
             for host in &mut self.hosts {
-                host.begin_piece(flow.into(), piece);
+                host.begin_page_frag(flow.into(), page_frag);
             }
         }
     }
@@ -333,7 +334,7 @@ impl Run {
             let named = match (train.kind, train.carries) {
                 (Kind::Ack, _) => Some((flow, train.number)),
                 (_, 0) => None,
-                (_, carries) => self.shared.halves[flow].map(|half| (half, carries - 1)),
+                (_, carries) => self.shared.reverse_of[flow].map(|reverse| (reverse, carries - 1)),
             };
             if let Some((flow, number)) = named {
                 oldest[flow] = oldest[flow].min(number);

@@ -15,7 +15,7 @@
 //! | `rpc.server.threads_ns` | busy threads, added up over time |
 //! | `rpc.server.waits_for_threads_ns` | connections that have something for a thread and none, added up over time |
 
-use super::Run;
+use super::Simulation;
 use crate::config::Config;
 use crate::host::Host;
 use crate::trace::{Counter, Sink};
@@ -26,7 +26,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The last part of a counter's name, and its value.
-type Told = (&'static str, u64);
+type CounterValue = (&'static str, u64);
 
 /// Counters of remote procedure calls and their last values.
 pub(super) struct RpcCounters {
@@ -34,39 +34,43 @@ pub(super) struct RpcCounters {
     clients: Vec<String>,
     servers: bool,
     /// Last values in the trace, by host and by client or server.
-    told: BTreeMap<(usize, Option<usize>, &'static str), u64>,
+    last_values: BTreeMap<(usize, Option<usize>, &'static str), u64>,
 }
 
 impl RpcCounters {
     pub(super) fn new(config: &Config) -> RpcCounters {
         let clients = config.rpc.clients.iter().map(|client| client.name.clone()).collect();
-        RpcCounters { clients, servers: !config.rpc.servers.is_empty(), told: BTreeMap::new() }
+        RpcCounters {
+            clients,
+            servers: !config.rpc.servers.is_empty(),
+            last_values: BTreeMap::new(),
+        }
     }
 
     /// Writes the counters that have changed.
-    pub(super) fn tell(&mut self, run: &Run, now: Time, sink: &mut dyn Sink) {
+    pub(super) fn emit(&mut self, run: &Simulation, now: Time, sink: &mut dyn Sink) {
         if !self.servers {
             return;
         }
         for (place, host) in run.hosts.iter().enumerate() {
             for client in 0..self.clients.len() {
                 let counters = of_client(host, client, now);
-                self.tell_some((place, Some(client)), host, &counters, (now, sink));
+                self.emit_changed((place, Some(client)), host, &counters, (now, sink));
             }
             let counters = of_server(host, now);
-            self.tell_some((place, None), host, &counters, (now, sink));
+            self.emit_changed((place, None), host, &counters, (now, sink));
         }
     }
 
-    fn tell_some(
+    fn emit_changed(
         &mut self,
         (place, client): (usize, Option<usize>),
         host: &Host,
-        counters: &[Told],
+        counters: &[CounterValue],
         (time, sink): (Time, &mut dyn Sink),
     ) {
         for &(what, value) in counters {
-            if self.told.insert((place, client, what), value).unwrap_or_default() == value {
+            if self.last_values.insert((place, client, what), value).unwrap_or_default() == value {
                 continue;
             }
             let whose = client.map_or("server", |client| &self.clients[client]);
@@ -76,7 +80,7 @@ impl RpcCounters {
     }
 }
 
-fn of_client(host: &Host, client: usize, now: Time) -> Vec<Told> {
+fn of_client(host: &Host, client: usize, now: Time) -> Vec<CounterValue> {
     let Some(own) = host.rpc.clients.get(client).and_then(Option::as_ref) else {
         return Vec::new();
     };
@@ -94,7 +98,7 @@ fn of_client(host: &Host, client: usize, now: Time) -> Vec<Told> {
     ]
 }
 
-fn of_server(host: &Host, now: Time) -> Vec<Told> {
+fn of_server(host: &Host, now: Time) -> Vec<CounterValue> {
     let Some(own) = &host.rpc.server else { return Vec::new() };
     let [threads_ns, waits_ns] = own.threads_ns(now);
     alloc::vec![

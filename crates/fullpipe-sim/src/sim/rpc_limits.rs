@@ -13,10 +13,10 @@
 //! | the application | | has not begun, or is done | [`Limit::Idle`] |
 //! | another one, or else | | | that one |
 
-use super::Run;
+use super::Simulation;
 use crate::config::Config;
 use crate::rpc::client::Waits;
-use crate::rpc::server::Held;
+use crate::rpc::server::HoldReason;
 use crate::trace::Limit;
 use crate::units::Time;
 use alloc::vec::Vec;
@@ -35,7 +35,7 @@ struct Connection {
     /// TCP's limit of each flow.
     tcp: [Limit; 2],
     waits: Waits,
-    held: Held,
+    held: HoldReason,
     since: Time,
     booked: [[u64; Limit::COUNT]; 2],
 }
@@ -45,12 +45,12 @@ struct Connection {
 enum Change {
     Tcp(usize, Limit),
     Waits(Waits),
-    Held(Held),
+    Held(HoldReason),
 }
 
 impl RpcLimits {
     pub(super) fn new(config: &Config) -> RpcLimits {
-        let halves = config.halves();
+        let reverse_of = config.reverse_flows();
         let clients = config.rpc.clients.iter().enumerate();
         let connections = clients.flat_map(|(client, own)| {
             let own = own.connections.iter().enumerate();
@@ -61,10 +61,10 @@ impl RpcLimits {
         let connections = connections.filter_map(|(client, calls)| {
             Some(Connection {
                 client,
-                flows: [calls, halves[calls]?],
+                flows: [calls, reverse_of[calls]?],
                 tcp: [Limit::Idle; 2],
                 waits: Waits::Idle,
-                held: Held::Nothing,
+                held: HoldReason::Nothing,
                 since: Time::ZERO,
                 booked: [[0; Limit::COUNT]; 2],
             })
@@ -73,7 +73,7 @@ impl RpcLimits {
     }
 
     /// Accounts all time up to `now`.
-    pub(super) fn book(&mut self, run: &mut Run, now: Time) {
+    pub(super) fn book(&mut self, run: &mut Simulation, now: Time) {
         for connection in &mut self.connections {
             let mut changes = connection.changes(run);
             changes.sort_by_key(|(time, _)| *time);
@@ -96,14 +96,14 @@ impl RpcLimits {
 
 impl Connection {
     /// Changes since the last call, part by part.
-    fn changes(&self, run: &mut Run) -> Vec<(Time, Change)> {
+    fn changes(&self, run: &mut Simulation) -> Vec<(Time, Change)> {
         let (client, at) = self.client;
         let mut all = Vec::new();
         for host in &mut run.hosts {
-            for (half, &flow) in self.flows.iter().enumerate() {
+            for (direction, &flow) in self.flows.iter().enumerate() {
                 if let Some(state) = host.sends.get_mut(flow) {
                     let changes = state.limits.take_changes().into_iter();
-                    all.extend(changes.map(|(time, limit)| (time, Change::Tcp(half, limit))));
+                    all.extend(changes.map(|(time, limit)| (time, Change::Tcp(direction, limit))));
                 }
             }
             if let Some(client) = host.rpc.clients.get_mut(client).and_then(Option::as_mut) {
@@ -120,16 +120,16 @@ impl Connection {
 
     fn pass(&mut self, now: Time) {
         let lasted = (now - self.since).0;
-        for half in 0..self.flows.len() {
-            let limit = limit(self.tcp[half], self.held, self.waits);
-            self.booked[half][limit as usize] += lasted;
+        for direction in 0..self.flows.len() {
+            let limit = limit(self.tcp[direction], self.held, self.waits);
+            self.booked[direction][limit as usize] += lasted;
         }
         self.since = now;
     }
 
     fn take(&mut self, change: Change) {
         match change {
-            Change::Tcp(half, limit) => self.tcp[half] = limit,
+            Change::Tcp(direction, limit) => self.tcp[direction] = limit,
             Change::Waits(waits) => self.waits = waits,
             Change::Held(held) => self.held = held,
         }
@@ -137,10 +137,10 @@ impl Connection {
 }
 
 /// Limit of a flow, by the module's table.
-fn limit(tcp: Limit, held: Held, waits: Waits) -> Limit {
+fn limit(tcp: Limit, held: HoldReason, waits: Waits) -> Limit {
     match (tcp, held, waits) {
-        (Limit::ReceiveWindow | Limit::Application, Held::Threads, _) => Limit::ServerThreads,
-        (Limit::ReceiveWindow, Held::Record, _) => Limit::RecordGate,
+        (Limit::ReceiveWindow | Limit::Application, HoldReason::Threads, _) => Limit::ServerThreads,
+        (Limit::ReceiveWindow, HoldReason::Record, _) => Limit::RecordGate,
         (Limit::Application, _, Waits::Slots) => Limit::RpcSlots,
         (Limit::Application, _, Waits::PageCache) => Limit::PageCache,
         (Limit::Application, _, Waits::Idle) => Limit::Idle,

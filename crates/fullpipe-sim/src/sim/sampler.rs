@@ -1,6 +1,6 @@
 //! Samples of flows and stages at the trace's interval.
 
-use super::Run;
+use super::Simulation;
 use super::datagram_counters::DatagramCounters;
 use super::host_counters::HostCounters;
 use super::rpc_counters::RpcCounters;
@@ -30,7 +30,7 @@ pub(crate) struct Sampler {
 
 impl Sampler {
     /// Announces the stages to `sink`.
-    pub(crate) fn new(config: &Config, run: &mut Run, sink: &mut dyn Sink) -> Sampler {
+    pub(crate) fn new(config: &Config, run: &mut Simulation, sink: &mut dyn Sink) -> Sampler {
         let stages = stage_infos(run);
 
         // A capture names stages in its packets by their numbers.
@@ -52,17 +52,17 @@ impl Sampler {
     }
 
     /// Writes the state at the sample that is due to `sink`, and schedules the next one.
-    pub(crate) fn sample(&mut self, run: &mut Run, sink: &mut dyn Sink) {
+    pub(crate) fn sample(&mut self, run: &mut Simulation, sink: &mut dyn Sink) {
         let now = self.next;
 
         // Events of the interval precede the samples at its end.
         for event in run.shared.take_events() {
             sink.event(&event);
         }
-        self.datagrams.tell(run, now, sink);
+        self.datagrams.emit(run, now, sink);
         let (limits, counters) = &mut self.rpc;
         limits.book(run, now);
-        counters.tell(run, now, sink);
+        counters.emit(run, now, sink);
         for flow in 0..run.shared.acks.flows() {
             let mut sample = flow_sample(run, flow, now);
 
@@ -77,19 +77,19 @@ impl Sampler {
             sink.stage(&StageSample { time: now, stage: index as u16, ..*sample });
         }
         if self.hosts.are_due(now) {
-            self.hosts.tell(run, (&samples, now), sink);
+            self.hosts.emit(run, (&samples, now), sink);
         }
         self.samples = samples;
         self.next = (now + self.interval).min(self.end);
     }
 
     /// Ends the run with the sample at `now`, which may be earlier than planned.
-    pub(crate) fn end(&mut self, run: &mut Run, now: Time, sink: &mut dyn Sink) {
+    pub(crate) fn end(&mut self, run: &mut Simulation, now: Time, sink: &mut dyn Sink) {
         self.hosts.end(run, (&self.samples, now), sink);
     }
 
     /// Samples in the order of `stage_infos`.
-    fn stage_samples(run: &mut Run, now: Time) -> Vec<StageSample> {
+    fn stage_samples(run: &mut Simulation, now: Time) -> Vec<StageSample> {
         let [there, back] = &mut run.ways;
         let (near, far) = run.hosts.split_at_mut(back.hosts.start);
         let mut samples = Vec::new();
@@ -203,7 +203,7 @@ fn untimed(info: StageInfo) -> StageInfo {
     StageInfo { timed: false, ..info }
 }
 
-fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
+fn stage_infos(run: &mut Simulation) -> Vec<StageInfo> {
     let [there, way_back] = &mut run.ways;
     let (near, far) = run.hosts.split_at(way_back.hosts.start);
     let (mut forward, mut back) = (Vec::new(), Vec::new());
@@ -250,16 +250,16 @@ fn unset_scale(host: &config::Host) -> u32 {
 }
 
 /// Window scales of a flow from `from` to `to`; none unless both hosts have the option.
-fn scales(run: &Run, index: usize, [from, to]: [&Host; 2]) -> Option<Scales> {
+fn scales(run: &Simulation, index: usize, [from, to]: [&Host; 2]) -> Option<Scales> {
     if ![from, to].iter().all(|host| host.sysctl().tcp_window_scaling) {
         return None;
     }
-    let own = run.shared.halves[index].and_then(|half| from.receives.get(half));
+    let own = run.shared.reverse_of[index].and_then(|reverse| from.receives.get(reverse));
     let rcv = own.map_or_else(|| unset_scale(from.config()), |own| own.tcp.wscale());
     Some(Scales { snd: to.receives[index].tcp.wscale(), rcv })
 }
 
-fn flow_sample(run: &Run, index: usize, now: Time) -> FlowSample {
+fn flow_sample(run: &Simulation, index: usize, now: Time) -> FlowSample {
     let [forward, back] = [0, 1].map(|way| &run.hosts[run.ways[way].to[index]]);
 
     // A flow may have its sending end at either end of the path.

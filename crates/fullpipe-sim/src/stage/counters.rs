@@ -56,6 +56,6 @@ impl Counters {
             waiting_ns,
             ..StageSample::default()
         };
-        self.times.told(now, sample)
+        self.times.add_times(now, sample)
     }
 }

@@ -10,16 +10,16 @@ use alloc::collections::VecDeque;
 
 /// Events at even pace; none where the count is 0.
 #[derive(Clone, Copy, Debug, Default)]
-struct Run {
+struct EventRun {
     first: u64,
     spacing: u64,
     count: u32,
     each: u64,
 }
 
-impl Run {
+impl EventRun {
     /// Appends a later run if it continues this one exactly; returns whether it did.
-    fn extend(&mut self, next: &Run) -> bool {
+    fn extend(&mut self, next: &EventRun) -> bool {
         if self.count == 0 || self.each != next.each {
             return false;
         }
@@ -35,12 +35,12 @@ impl Run {
     }
 
     /// Takes out what comes at or before `time`.
-    fn take_until(&mut self, time: Time) -> Run {
+    fn take_until(&mut self, time: Time) -> EventRun {
         if self.count == 0 || self.first > time.0 {
-            return Run::default();
+            return EventRun::default();
         }
         let count = come_by(self.first, self.spacing, self.count, time.0);
-        let taken = Run { count, ..*self };
+        let taken = EventRun { count, ..*self };
         self.count -= count;
         self.first += u64::from(count) * self.spacing;
         taken
@@ -73,9 +73,9 @@ pub struct DueCounter {
     /// Time of the next sample after the first sample, nanoseconds. Events before it are counted at once.
     counted_before: u64,
     /// Runs that are not counted yet, without `last`.
-    pending: VecDeque<Run>,
+    pending: VecDeque<EventRun>,
     /// The latest run, which later events may extend.
-    last: Run,
+    last: EventRun,
     /// Events up to the last [`DueCounter::advance`].
     pub count: u64,
     /// Sum of the events' weights.
@@ -95,7 +95,7 @@ impl DueCounter {
     /// Adds `count` events from `first` on, `spacing` apart, each of weight `each`; not before earlier events.
     #[inline]
     pub fn add(&mut self, first: Time, spacing: u64, count: u32, each: impl Into<u64>) {
-        let run = Run { first: first.0, spacing, count, each: each.into() };
+        let run = EventRun { first: first.0, spacing, count, each: each.into() };
         if first.0 + u64::from(count.saturating_sub(1)) * spacing < self.counted_before {
             return self.count_in(&run);
         }
@@ -103,7 +103,7 @@ impl DueCounter {
     }
 
     #[inline]
-    fn count_in(&mut self, run: &Run) {
+    fn count_in(&mut self, run: &EventRun) {
         self.count += u64::from(run.count);
         self.weight += u64::from(run.count) * run.each;
         self.times = self.times.wrapping_add(run.times());
@@ -112,7 +112,7 @@ impl DueCounter {
         }
     }
 
-    fn add_later(&mut self, next: Run) {
+    fn add_later(&mut self, next: EventRun) {
         if self.last.extend(&next) {
             return;
         }

@@ -117,7 +117,7 @@ impl Occupancy {
     }
 
     /// A sample at `now` with these times.
-    pub fn told(&mut self, now: Time, sample: StageSample) -> StageSample {
+    pub fn add_times(&mut self, now: Time, sample: StageSample) -> StageSample {
         let empty_ns = now.0 - self.occupied.up_to(now);
         StageSample { full_ns: self.full.up_to(now), empty_ns, ..sample }
     }

@@ -23,7 +23,7 @@ pub struct Counters {
     /// Timeouts.
     pub timeouts: u64,
     /// ACKs refused for an old timestamp (PAWSEstab).
-    pub from_the_past: u64,
+    pub paws_estab: u64,
     /// Skbs that the qdisc refused.
     pub refused: u64,
     /// Counters of `nstat`.

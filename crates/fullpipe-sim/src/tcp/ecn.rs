@@ -64,24 +64,24 @@ pub(super) struct SenderEcn {
     /// TCP_ECN_OK: both ends agreed to ECN.
     pub(super) agreed: bool,
     /// TCP_ECN_QUEUE_CWR: the next new data announces a reduction of cwnd.
-    tells: bool,
+    queue_cwr: bool,
 }
 
 impl SenderEcn {
     /// Notes the start of a reduction of cwnd, for whatever reason.
     pub(super) fn reduce(&mut self) {
-        self.tells |= self.agreed;
+        self.queue_cwr |= self.agreed;
     }
 
     /// Notes the undo of a reduction, before or after its announcement.
     pub(super) fn undo(&mut self) {
-        self.tells = false;
+        self.queue_cwr = false;
     }
 
     /// Codepoint and CWR of an skb of new data; retransmissions and packets without data have neither.
     pub(super) fn mark_new_data(&mut self) -> (Ecn, bool) {
         match self.agreed {
-            true => (Ecn::Ect0, core::mem::take(&mut self.tells)),
+            true => (Ecn::Ect0, core::mem::take(&mut self.queue_cwr)),
             false => (Ecn::NotEct, false),
         }
     }
@@ -101,13 +101,13 @@ pub(super) struct ReceiverEcn {
 impl ReceiverEcn {
     /// Notes that data of the sender announces a reduction of cwnd. It may be down to one packet, so the ACK is sent at
     /// once.
-    pub(super) fn hear_cwr(&mut self) {
+    pub(super) fn accept_cwr(&mut self) {
         self.echoes = false;
     }
 
     /// Notes the codepoint of a segment; returns whether quick ACKs follow. A segment without a codepoint after others
     /// that had one was probably sent again.
-    pub(super) fn hear(&mut self, ecn: Ecn) -> bool {
+    pub(super) fn check_ce(&mut self, ecn: Ecn) -> bool {
         if !self.agreed {
             return false;
         }

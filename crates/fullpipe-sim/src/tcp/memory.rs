@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn the_common_counter_hears_of_whole_mebibytes() {
+    fn the_common_counter_moves_by_whole_mebibytes() {
         let memory = memory([1, 1, 1]);
         assert!(memory.raise(request(255, 255)), "it does not know yet");
         assert!(!memory.raise(request(1, 256)));

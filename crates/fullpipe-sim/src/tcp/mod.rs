@@ -45,7 +45,7 @@ pub(crate) fn announced_mss(host: &Host, mtu: u32) -> u32 {
 
 /// MSS that a SYN or SYN-ACK of `host` announces as it arrives, bytes without options: routers may have lowered it, which never
 /// raise it (iptables `TCPMSS`, nft `tcp option maxseg size set`; 6.12 `tcpmss_mangle_packet`).
-pub(crate) fn heard_mss(config: &Config, host: &Host) -> u32 {
+pub(crate) fn received_mss(config: &Config, host: &Host) -> u32 {
     let announced = announced_mss(host, config.mtu);
     config.mss_clamp().map_or(announced, |most| announced.min(most))
 }
@@ -194,10 +194,10 @@ pub trait Output {
     fn in_host(&mut self) -> u64 {
         0
     }
-    /// Reports a change of the memory layout: from `piece` on data lies in pieces that are counted anew. The receiver
+    /// Reports a change of the memory layout: from `page_frag` on data lies in pieces that are counted anew. The receiver
     /// needs this.
-    fn begin_piece(&mut self, piece: PageFrag) {
-        let _ = piece;
+    fn begin_page_frag(&mut self, page_frag: PageFrag) {
+        let _ = page_frag;
     }
     /// Reports that the CPU has visited `skbs` skbs of the queue to process an ACK.
     fn walked(&mut self, skbs: u32) {

@@ -63,8 +63,8 @@ pub(super) struct PageFrags {
 
 impl PageFrags {
     /// Adds a start of pieces before any data beyond it arrives.
-    pub(super) fn begin(&mut self, piece: PageFrag) {
-        self.later.push_back(piece);
+    pub(super) fn begin(&mut self, page_frag: PageFrag) {
+        self.later.push_back(page_frag);
     }
 
     /// Whether a start has not been [reached](PageFrags::reach).
@@ -75,10 +75,12 @@ impl PageFrags {
     /// Moves to the next number `next`: no number below it will be asked for. `read`: when the reader had read all
     /// data, if it has.
     pub(super) fn reach(&mut self, next: u64, read: Option<Time>) {
-        while let Some(piece) = self.later.front().copied().filter(|piece| piece.at <= next) {
+        while let Some(page_frag) =
+            self.later.front().copied().filter(|page_frag| page_frag.at <= next)
+        {
             self.later.pop_front();
-            if piece.again.is_none_or(|again| read.is_some_and(|read| read <= again)) {
-                self.from = piece.at;
+            if page_frag.again.is_none_or(|again| read.is_some_and(|read| read <= again)) {
+                self.from = page_frag.at;
             }
         }
     }
@@ -90,7 +92,8 @@ impl PageFrags {
             return borders(self.from, seq, last) + 1;
         }
         let (mut from, mut at, mut count) = (self.from, seq, 1);
-        for next in self.later.iter().map(|piece| piece.at).take_while(|&next| next <= last) {
+        for next in self.later.iter().map(|page_frag| page_frag.at).take_while(|&next| next <= last)
+        {
             if at < next {
                 count += borders(from, at, next - 1) + 1;
                 at = next;
@@ -109,8 +112,8 @@ impl PageFrags {
 
 /// Borders of pieces, counted from `from` on, beyond `first` and up to `last`. Repeated data before `from` has none.
 fn borders(from: u64, first: u64, last: u64) -> u32 {
-    let pieces = |at: u64| at.saturating_sub(from) / PIECE;
-    (pieces(last) - pieces(first)) as u32
+    let page_frags = |at: u64| at.saturating_sub(from) / PIECE;
+    (page_frags(last) - page_frags(first)) as u32
 }
 
 #[cfg(test)]
@@ -138,22 +141,22 @@ mod tests {
             (3 * PIECE - 32, true),
             (4 * PIECE - 33, true),
         ] {
-            let piece = gives_up.then_some(given_up(at));
-            assert_eq!(filling.begin_copy(at, Time::ZERO, false), piece, "{at}");
+            let page_frag = gives_up.then_some(given_up(at));
+            assert_eq!(filling.begin_copy(at, Time::ZERO, false), page_frag, "{at}");
         }
     }
 
     #[test]
     fn a_piece_of_which_all_is_acknowledged_is_filled_anew() {
         let mut filling = Filling::default();
-        for (at, piece) in [
+        for (at, page_frag) in [
             (0, None),
             (1000, Some(again(1000, 7))),
             (1000 + PIECE, None),
             // Other references to the piece do not matter.
             (1000 + 2 * PIECE - 31, Some(given_up(1000 + 2 * PIECE - 31))),
         ] {
-            assert_eq!(filling.begin_copy(at, Time::ms(7), true), piece, "{at}");
+            assert_eq!(filling.begin_copy(at, Time::ms(7), true), page_frag, "{at}");
         }
     }
 
@@ -162,41 +165,45 @@ mod tests {
     fn a_piece_is_filled_anew_if_the_reader_has_had_all_of_it() {
         let read = Some(Time::ms(5));
         for (time, read, count) in [(4, read, 2), (5, read, 1), (6, read, 1), (6, None, 2)] {
-            let mut pieces = PageFrags::default();
-            pieces.begin(again(1000, time));
-            pieces.reach(1000, read);
-            assert_eq!(pieces.count(1000, 1000 + PIECE), count, "{time} {read:?}");
+            let mut page_frags = PageFrags::default();
+            page_frags.begin(again(1000, time));
+            page_frags.reach(1000, read);
+            assert_eq!(page_frags.count(1000, 1000 + PIECE), count, "{time} {read:?}");
         }
     }
 
     #[test]
     fn a_receiver_counts_the_pieces_that_the_sender_filled() {
-        let mut pieces = PageFrags::default();
+        let mut page_frags = PageFrags::default();
         // The 33rd packet of 1000 bytes lies in two.
-        assert_eq!([(31_000, 32_000), (32_000, 33_000)].map(|(a, b)| pieces.count(a, b)), [1, 2]);
+        assert_eq!(
+            [(31_000, 32_000), (32_000, 33_000)].map(|(a, b)| page_frags.count(a, b)),
+            [1, 2]
+        );
         let more = [(0, PIECE), (0, PIECE + 1), (PIECE, PIECE)];
-        assert_eq!(more.map(|(a, b)| pieces.count(a, b)), [1, 2, 1]);
+        assert_eq!(more.map(|(a, b)| page_frags.count(a, b)), [1, 2, 1]);
         // A border between two packets cuts neither.
         let borders = |of: u32| of - 1;
-        let within = |seq, len| pieces.of_packets(seq, seq + 90_000, len).map(borders).sum::<u32>();
+        let within =
+            |seq, len| page_frags.of_packets(seq, seq + 90_000, len).map(borders).sum::<u32>();
         assert_eq!([within(0, 1000), within(0, 1024)], [2, 0]);
         let borders = [32_750, 32_750 + PIECE, 90_000, 90_000 + PIECE];
-        [32_750, 90_000].into_iter().for_each(|at| pieces.begin(given_up(at)));
+        [32_750, 90_000].into_iter().for_each(|at| page_frags.begin(given_up(at)));
         let within = |seq, end| borders.iter().filter(|&&at| seq < at && at < end).count() as u32;
-        let check = |pieces: &PageFrags, seq: u64| {
+        let check = |page_frags: &PageFrags, seq: u64| {
             let close = borders.into_iter().chain(borders.map(|at| at + 1));
             for end in (seq + 1..122_000).step_by(7).chain(close).filter(|end| *end > seq) {
-                assert_eq!(pieces.count(seq, end), within(seq, end) + 1, "{seq}..{end}");
+                assert_eq!(page_frags.count(seq, end), within(seq, end) + 1, "{seq}..{end}");
             }
         };
         for seq in [0, 1000, 32_749, 32_750, 32_751, 65_517, 65_518, 89_999, 90_000, 122_000] {
-            check(&pieces, seq);
+            check(&page_frags, seq);
         }
         for next in [1000, 32_749, 32_750, 60_000, 89_999, 90_000, 100_000] {
-            pieces.reach(next, None);
-            check(&pieces, next);
-            check(&pieces, next + 5000);
+            page_frags.reach(next, None);
+            check(&page_frags, next);
+            check(&page_frags, next + 5000);
         }
-        assert!(!pieces.are_awaited());
+        assert!(!page_frags.are_awaited());
     }
 }

@@ -150,7 +150,7 @@ mod tests {
 
     /// A needless retransmission is noted, too, though it does not count as an arrival.
     #[test]
-    fn what_was_sent_again_in_vain_is_told_of() {
+    fn a_needless_retransmission_is_noted() {
         let mut rack = widened();
         rack.begin(1600, 1000, None);
         rack.advance(1500, 6000, true);

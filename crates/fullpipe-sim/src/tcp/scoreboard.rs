@@ -156,13 +156,13 @@ impl Scoreboard {
     /// copies are thought to be on their way (2.6.20).
     pub fn sack(&mut self, start: u64, end: u64, window: Window) -> Sacked {
         let (start, end) = (start.max(window.snd_una), end.min(window.snd_nxt));
-        let mut told = Sacked::default();
+        let mut newly = Sacked::default();
         self.advance_rack(start, end, false, window);
         let Scoreboard { sacked, lost, retransmitted, pending, ever, .. } = self;
         let (mut no_longer_lost, mut returned) = (0, 0);
         sacked.insert(start, end, |from, to| {
-            told.packets += window.count(from, to);
-            note_original(ever, from, to, &mut told);
+            newly.packets += window.count(from, to);
+            note_original(ever, from, to, &mut newly);
             lost.remove(from, to, |f, t| {
                 no_longer_lost += window.count(f, t);
                 retransmitted.remove(f, t, |f, t| returned += window.count(f, t));
@@ -171,14 +171,14 @@ impl Scoreboard {
         });
 
         // A SACKed packet is neither lost nor in flight any more.
-        self.sacked_out += told.packets;
-        self.delivered += u64::from(told.packets);
+        self.sacked_out += newly.packets;
+        self.delivered += u64::from(newly.packets);
         self.lost_out = self.lost_out.saturating_sub(no_longer_lost);
         self.retrans_out = self.retrans_out.saturating_sub(returned);
-        if told.packets > 0 {
+        if newly.packets > 0 {
             self.snd_fack = self.snd_fack.max(end);
         }
-        told
+        newly
     }
 
     /// Moves the cumulative ACK from `window.snd_una` to `una`. The caller counts delivered packets.
@@ -189,30 +189,30 @@ impl Scoreboard {
         self.advance_rack(from, una, true, window);
         let sacked_before = self.sacked_out;
         let (original, last_original) = (Some(from), una.checked_sub(1));
-        let mut told = Acked { packets, original, last_original, ..Acked::default() };
+        let mut acked = Acked { packets, original, last_original, ..Acked::default() };
 
         // Without losses there are no tags to remove.
         if !self.sacked.is_empty() || !self.lost.is_empty() || !self.ever.is_empty() {
-            self.acknowledge_after_loss(una, window, &mut told);
+            self.acknowledge_after_loss(una, window, &mut acked);
         }
         self.marked_below = self.marked_below.max(una);
 
         // SACKed packets were delivered before.
-        told.delivered = packets.saturating_sub(sacked_before - self.sacked_out);
-        told
+        acked.delivered = packets.saturating_sub(sacked_before - self.sacked_out);
+        acked
     }
 
     /// Acknowledges `[window.snd_una, una)` where packets were sent again, lost or SACKed, and finds those that were
     /// never sent again.
     #[inline(never)]
-    fn acknowledge_after_loss(&mut self, una: u64, window: Window, told: &mut Acked) {
+    fn acknowledge_after_loss(&mut self, una: u64, window: Window, acked: &mut Acked) {
         let from = window.snd_una;
         let original = next_gap_of_both(&self.sacked, &self.ever, from, una);
-        told.original = (original < una).then_some(original);
-        told.last_original = told.original.and_then(|_| self.last_original_below(una, original));
+        acked.original = (original < una).then_some(original);
+        acked.last_original = acked.original.and_then(|_| self.last_original_below(una, original));
         let head_end = window.segment_end(from);
-        told.resent_beyond_head = self.ever.next_in(head_end, una).is_some();
-        told.resent = told.resent_beyond_head || self.ever.contains(from);
+        acked.resent_beyond_head = self.ever.next_in(head_end, una).is_some();
+        acked.resent = acked.resent_beyond_head || self.ever.contains(from);
         self.forget(una, window);
     }
 
@@ -484,11 +484,11 @@ impl Scoreboard {
 }
 
 /// Notes the start of the part of a newly SACKed range that was never sent again.
-fn note_original(ever: &RangeSet, from: u64, to: u64, told: &mut Sacked) {
+fn note_original(ever: &RangeSet, from: u64, to: u64, newly: &mut Sacked) {
     let first = if ever.end().is_some_and(|end| end > from) { ever.next_gap(from) } else { from };
     if first < to {
-        told.original = Some(told.original.map_or(first, |o| o.min(first)));
+        newly.original = Some(newly.original.map_or(first, |o| o.min(first)));
         let end = ever.containing(to - 1).map_or(to, |(start, _)| start);
-        told.last_original = told.last_original.max(Some(end - 1));
+        newly.last_original = newly.last_original.max(Some(end - 1));
     }
 }

@@ -74,7 +74,7 @@ pub struct SendQueue {
     /// Skbs sent since the connection began.
     skbs: u64,
     /// Place of the last search among the sent skbs.
-    finger: SearchHint,
+    search_hint: SearchHint,
     odds: VecDeque<Odd>,
     /// Ends of sent skbs that carry PSH.
     pushed: VecDeque<u64>,
@@ -393,7 +393,7 @@ impl SendQueue {
     }
 
     fn later_run_begun(&self, seq: u64) -> Option<&Sent> {
-        let begun = self.finger.partition_point(&self.sent, |run| run.seq <= seq);
+        let begun = self.search_hint.partition_point(&self.sent, |run| run.seq <= seq);
         self.sent.get(begun.checked_sub(1)?)
     }
 

@@ -72,8 +72,8 @@ fn a_limit_grows_when_the_ring_ran_dry_and_shrinks_by_what_lies_there_for_a_seco
 
 /// Skbs that enter a ring, by jiffy, as the conversation shows them.
 fn entries(until: u64) -> Vec<u64> {
-    let told: Vec<_> = CONVERSATION.lines().filter_map(script).collect();
-    let enter = |at| told.iter().find(|row| row[0] == at).map_or(1, |row| row[2]);
+    let rows: Vec<_> = CONVERSATION.lines().filter_map(script).collect();
+    let enter = |at| rows.iter().find(|row| row[0] == at).map_or(1, |row| row[2]);
     (0..=until).flat_map(|at| vec![at; enter(at) as usize]).collect()
 }
 
@@ -102,8 +102,8 @@ fn skbs_enter_a_ring_as_its_limit_says() {
         push(&mut way, &mut out);
     }
     way.wake(Time::secs(2), &mut out);
-    let told = way.gone().filter_map(|gone| Some(ms(gone.entered?.at)));
-    assert_eq!(told.collect::<Vec<_>>(), expected);
+    let entered = way.gone().filter_map(|gone| Some(ms(gone.entered?.at)));
+    assert_eq!(entered.collect::<Vec<_>>(), expected);
 }
 
 /// The kernel's own code, compiled by itself, was asked the same.
@@ -121,8 +121,8 @@ fn it_is_the_limit_of_linux() {
         if completed != "0" {
             limit.complete(bytes(jiffy), bytes(completed));
         }
-        let told = format!("{jiffy},{skbs},{completed},{},{}", limit.bytes(), limit.available());
-        assert_eq!(told, row, "row {number}");
+        let found = format!("{jiffy},{skbs},{completed},{},{}", limit.bytes(), limit.available());
+        assert_eq!(found, row, "row {number}");
     }
     assert_eq!(rows.count(), 400);
 }

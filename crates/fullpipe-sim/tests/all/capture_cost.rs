@@ -46,8 +46,8 @@ fn watched(config: &Config, point: Point) -> Record {
 }
 
 /// Mean rate of 30 MB, Mb/s.
-fn rate(told: &Record) -> f64 {
-    let finished = told.events().find(|event| event.kind == EventKind::Finished);
+fn rate(record: &Record) -> f64 {
+    let finished = record.events().find(|event| event.kind == EventKind::Finished);
     let Event { time, value, .. } = *finished.expect("the run is long enough");
     8e3 * value as f64 / time.0 as f64
 }
@@ -80,22 +80,22 @@ fn a_flow_has_what_a_capture_leaves_of_the_cpu() {
 /// A busy receiver acknowledges as its reader reads, so its ACKs are counted. Each costs a capture, except the SYN-ACK.
 /// Each arriving packet costs a capture, too, besides 2 us.
 #[test]
-fn a_receiver_pays_for_what_it_hears_and_for_its_acks() {
+fn a_receiver_pays_for_segments_and_for_its_acks() {
     let config = hosts(Time::us(10));
     let config = Config { counters: Some(config.end), ..config };
-    let told = watched(&config, Point::Qdisc(1));
+    let record = watched(&config, Point::Qdisc(1));
     let counted = |name: &str| {
-        let found = told.counters().find(|c| &*c.host == "receiver" && &*c.name == name);
+        let found = record.counters().find(|c| &*c.host == "receiver" && &*c.name == name);
         found.expect("it is counted").value
     };
-    let cpu = told.announced().iter().position(|stage| stage.name == "receiver.cpu");
-    let cpu = told.samples().filter(|sample| Some(usize::from(sample.stage)) == cpu).last();
+    let cpu = record.announced().iter().position(|stage| stage.name == "receiver.cpu");
+    let cpu = record.samples().filter(|sample| Some(usize::from(sample.stage)) == cpu).last();
     let busy_us = cpu.expect("samples").busy_ns / 1000;
-    let (heard, acks) = (counted("Tcp.InSegs"), counted("Tcp.OutSegs") - 1);
+    let (segments, acks) = (counted("Tcp.InSegs"), counted("Tcp.OutSegs") - 1);
     assert!(acks > 500, "{acks}");
     // The costs of the last ones are owed, as no work follows.
-    let unpaid = (heard * 12 + acks * 10).checked_sub(busy_us);
-    assert!(unpaid.is_some_and(|us| us <= 20), "{heard} {acks} {busy_us}: {unpaid:?}");
+    let unpaid = (segments * 12 + acks * 10).checked_sub(busy_us);
+    assert!(unpaid.is_some_and(|us| us <= 20), "{segments} {acks} {busy_us}: {unpaid:?}");
 }
 
 /// Neither what listens on a cable, nor what costs nothing; and where nothing listens nothing is paid.

@@ -1,4 +1,4 @@
-//! The driver of a card that sends: when it hears of what was sent, and when it stops its queue. By hand.
+//! The driver of a card that sends: when it learns what was sent, and when it stops its queue. By hand.
 
 use crate::conversation::host;
 use crate::transmit::acks;
@@ -62,9 +62,9 @@ fn an_interrupt_frees_what_was_sent_until_it_comes() {
     assert!(gone.iter().map(|gone| gone.free_at.0 / US).eq(free));
 }
 
-/// Segments of which the driver has not heard are in the ring, though they are on the wire.
+/// Segments of which the driver does not know are in the ring, though they are on the wire.
 #[test]
-fn a_descriptor_is_in_use_until_the_driver_hears() {
+fn a_descriptor_is_in_use_until_the_driver_cleans_it() {
     let host = Host { tx_coalesce: Time::us(2500), ..slow() };
     let samples = Samples::every(Time::us(100), Time::secs(3));
     let mut way = Transmit::new((&host, "sender"), &[], (1, 1500), samples);

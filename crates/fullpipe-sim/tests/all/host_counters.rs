@@ -17,13 +17,13 @@ fn slow(kernel: &str) -> Config {
 }
 
 /// The last value of each of a host's counters.
-fn of<'a>(told: &'a Record, host: &str) -> BTreeMap<&'a str, u64> {
-    told.counters().filter(|c| *c.host == *host).map(|c| (&*c.name, c.value)).collect()
+fn of<'a>(record: &'a Record, host: &str) -> BTreeMap<&'a str, u64> {
+    record.counters().filter(|c| *c.host == *host).map(|c| (&*c.name, c.value)).collect()
 }
 
-fn last(told: &Record, stage: &str) -> fullpipe_sim::trace::StageSample {
-    let at = told.announced().iter().position(|info| info.name == stage).expect("such a stage");
-    *told.samples().filter(|sample| usize::from(sample.stage) == at).last().expect("samples")
+fn last(record: &Record, stage: &str) -> fullpipe_sim::trace::StageSample {
+    let at = record.announced().iter().position(|info| info.name == stage).expect("such a stage");
+    *record.samples().filter(|sample| usize::from(sample.stage) == at).last().expect("samples")
 }
 
 /// All packets that a qdisc has sent have passed the driver, the wire, the other NIC and its softirq, except those
@@ -40,9 +40,9 @@ fn what_one_place_has_sent_the_next_one_has_taken() {
             config.receiver.interrupt_gap = Time::ms(10);
             // GRO would join some of them.
             config.receiver.gro = false;
-            let told = run(&config);
-            let (sender, receiver) = (of(&told, "sender"), of(&told, "receiver"));
-            let flow = told.flows().last().expect("samples");
+            let record = run(&config);
+            let (sender, receiver) = (of(&record, "sender"), of(&record, "receiver"));
+            let flow = record.flows().last().expect("samples");
             let what = format!("{kernel} {path:?}");
             assert_eq!(sender["tc.sent_packets"], sender["ethtool.tx_packets"], "{what}");
             assert_eq!(sender["tc.sent_bytes"], sender["ethtool.tx_bytes"], "{what}");
@@ -70,7 +70,7 @@ fn what_one_place_has_sent_the_next_one_has_taken() {
             let others = ["TcpExt.TCPForwardRetrans", "TcpExt.TCPLossProbes"];
             let others: u64 = others.iter().filter_map(|name| sender.get(name)).sum();
             let by_timer = sender["Tcp.RetransSegs"] - again;
-            let timeouts = told.events().filter(|e| e.kind.name() == "timeout").count() as u64;
+            let timeouts = record.events().filter(|e| e.kind.name() == "timeout").count() as u64;
             assert!(by_timer <= timeouts + others, "{what}: {by_timer}, {timeouts}, {others}");
         }
     }
@@ -103,9 +103,9 @@ fn a_full_ring_is_counted_as_the_driver_does() {
 /// ring of one descriptor.
 #[test]
 fn one_flow_through_a_full_queue_has_these_counters() {
-    let told = run(&slow("2.6.20"));
+    let record = run(&slow("2.6.20"));
     let table: Vec<String> =
-        told.counters().map(|c| format!("{} {} {}", c.host, c.name, c.value)).collect();
+        record.counters().map(|c| format!("{} {} {}", c.host, c.name, c.value)).collect();
     let expected = "\
 sender tc.sent_bytes 3111090
 sender tc.sent_packets 2057
@@ -155,7 +155,7 @@ receiver TcpExt.TCPTimeouts 0";
 /// The trace with an interval has each counter when it has changed. The last value is that of a run without an
 /// interval.
 #[test]
-fn an_interval_changes_nothing_but_how_often_is_told() {
+fn an_interval_changes_only_how_often_counters_are_written() {
     let at_end = slow("6.12");
     let often = Config { counters: Some(Time::ms(10)), ..at_end.clone() };
     let [at_end, often] = [at_end, often].map(|config| run(&config));
@@ -164,8 +164,8 @@ fn an_interval_changes_nothing_but_how_often_is_told() {
     }
     assert!(often.counters().all(|c| c.time.0 % 10_000_000 == 0));
     assert!(often.counters().count() > 10 * at_end.counters().count());
-    let rest = |told: &Record| -> (Vec<_>, Vec<_>) {
-        (told.samples().copied().collect(), told.events().copied().collect())
+    let rest = |record: &Record| -> (Vec<_>, Vec<_>) {
+        (record.samples().copied().collect(), record.events().copied().collect())
     };
     assert!(rest(&at_end) == rest(&often), "the trace is the same");
     let silent = run(&Config { counters: None, ..slow("6.12") });

@@ -159,7 +159,7 @@ fn a_sender_knows_what_its_own_queue_refuses() {
             true,
         ),
     ];
-    for (name, qdisc, told, lost) in cases {
+    for (name, qdisc, reduces, lost) in cases {
         let mut config = slow_card(qdisc);
         // Small queues would keep the flow within its limit.
         config.sender.kernel = "3.14".into();
@@ -168,6 +168,6 @@ fn a_sender_knows_what_its_own_queue_refuses() {
         assert_eq!(count(|e| e.kind == EventKind::Finished), 1, "{name}");
         let cwr = count(|e| e.kind == EventKind::CaState && e.value == 2);
         let again = count(|e| e.kind == EventKind::Retransmit);
-        assert_eq!((cwr > 0, again > 0), (told, lost), "{name}: {cwr} CWR, {again} sent again");
+        assert_eq!((cwr > 0, again > 0), (reduces, lost), "{name}: {cwr} CWR, {again} sent again");
     }
 }

@@ -19,7 +19,7 @@ fn packets(first: Time, spacing: u64, count: u32) -> Train {
 }
 
 /// The counters of an element at 10 and 20 ms, at which samples are taken.
-fn told(element: Element, trains: &[Train]) -> [StageSample; 2] {
+fn samples(element: Element, trains: &[Train]) -> [StageSample; 2] {
     let mut chain = Chain::new(&[element], 1, Samples::every(Time::ms(10), Time::ms(20)));
     let mut out = Vec::new();
     trains.iter().for_each(|train| chain.push(train, &mut out));
@@ -42,7 +42,7 @@ fn times(sample: &StageSample) -> [u64; 4] {
 #[test]
 fn a_queue_that_is_full_for_less_than_a_sample() {
     for limit in [QueueLimit::Packets(3), QueueLimit::Bytes(3500)] {
-        let [early, late] = told(link(limit), &[packets(Time::ZERO, 0, 5)]);
+        let [early, late] = samples(link(limit), &[packets(Time::ZERO, 0, 5)]);
         assert_eq!((early.waiting, early.peak, early.dropped), (0, 3, 1));
         let bytes = if matches!(limit, QueueLimit::Bytes(_)) { 6000 } else { 0 };
         assert_eq!(times(&early), [6000, bytes, 1000, 7000]);
@@ -54,7 +54,8 @@ fn a_queue_that_is_full_for_less_than_a_sample() {
 /// eleventh, which waits 1 ms, the queue is never empty again.
 #[test]
 fn a_queue_that_is_empty_between_packets() {
-    let [early, late] = told(link(QueueLimit::Packets(100)), &[packets(Time::ZERO, 900_000, 16)]);
+    let [early, late] =
+        samples(link(QueueLimit::Packets(100)), &[packets(Time::ZERO, 900_000, 16)]);
     // Up to 10 ms numbers 1 to 9 have waited, number 10 for its whole millisecond, number 11 comes at 9.9 ms.
     assert_eq!(times(&early), [4500 + 1000 + 100, 0, 0, 10_000 - 5500]);
     // 13.5 ms to 15 ms is the last wait; 0.1 to 1.5 ms are 12 ms of waiting.
@@ -68,7 +69,7 @@ fn a_queue_that_is_empty_between_packets() {
 fn a_delay_that_is_full() {
     let (name, delay, timer) = ("delay".into(), Time::ms(4), None);
     let delay = Element::Delay(Delay { name, delay, limit: 2, timer });
-    let [early, _] = told(delay, &[packets(Time::ZERO, 1_000_000, 6)]);
+    let [early, _] = samples(delay, &[packets(Time::ZERO, 1_000_000, 6)]);
     // In at 0, 1, 4 and 5 ms, each for 4 ms: one takes the place of the other. Full from 1 to 8 ms, empty from 9 ms on.
     assert_eq!((early.dropped, early.entered), (2, 4));
     assert_eq!(times(&early), [16_000, 0, 7000, 1000]);

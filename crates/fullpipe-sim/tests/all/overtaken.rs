@@ -16,14 +16,14 @@ fn cwnd_behind(kernel: &str, block: (u64, u64)) -> [u32; 2] {
     let host = Host { kernel: kernel.into(), ..host() };
     let cc = Congestion::new("reno", &[], kernel, host.hz, 1).expect("a control");
     let (mut tcp, mut wire) = written(profile, &host, cc, 10);
-    let mut hear = |segments, sacks: &[(u64, u64)]| {
+    let mut on_ack = |segments, sacks: &[(u64, u64)]| {
         wire.now += Time::ms(20);
         tcp.on_ack(&ack(segments, sacks), &mut wire);
         tcp.cwnd()
     };
-    hear(0, &[(1, 6)]);
-    hear(0, &[(1, 10)]);
-    [hear(10, &[]), hear(5, &[block])]
+    on_ack(0, &[(1, 6)]);
+    on_ack(0, &[(1, 10)]);
+    [on_ack(10, &[]), on_ack(5, &[block])]
 }
 
 /// A block above its own ACK's number is no D-SACK, though a later ACK acknowledges all of it: nothing is undone. A
@@ -55,13 +55,13 @@ fn refused_segments_are_lost_and_no_drops_of_a_buffer() {
     (config.sender.timestamps, config.receiver.timestamps) = (true, true);
     config.counters = Some(config.end);
     let seen = watched(&config, Point::Wire(0)).expect("a valid configuration");
-    let told = |host: &str, name: &str| {
+    let counter = |host: &str, name: &str| {
         let of = seen.record.counters().filter(|c| *c.host == *host && *c.name == *name);
-        of.last().map_or(0, |counter| counter.value)
+        of.last().map_or(0, |last| last.value)
     };
-    let refused = told("receiver", "TcpExt.PAWSEstab");
+    let refused = counter("receiver", "TcpExt.PAWSEstab");
     assert!(refused > 10, "{refused}");
-    assert_eq!(told("receiver", "tcp.beyond_window"), 0);
+    assert_eq!(counter("receiver", "tcp.beyond_window"), 0);
     let buffer = seen.record.announced().iter().find(|info| info.name == "receiver.receive_buffer");
     let buffer = buffer.expect("a stage").index;
     let last = seen.record.samples().filter(|sample| sample.stage == buffer).last();

@@ -19,7 +19,7 @@ const SMALL: u32 = NARROW - 40;
 
 /// Means by which the sender learns of the tunnel.
 #[derive(Clone, Copy, Debug)]
-enum Told {
+enum Discovery {
     Nobody,
     ByIcmp,
     /// The tunnel's router clamps the MSS to so many bytes.
@@ -29,16 +29,16 @@ enum Told {
 }
 
 /// A flow of so many bytes through a tunnel, 10 ms there and 10 ms back.
-fn config(bytes: u64, told: Told, kernel: &str) -> Config {
+fn config(bytes: u64, discovery: Discovery, kernel: &str) -> Config {
     let mut host = Host { kernel: kernel.into(), nic_rate: Rate::gbit(1), ..host() };
-    if let Told::Searches(level) = told {
+    if let Discovery::Searches(level) = discovery {
         host.sysctl.tcp_mtu_probing = Some(level);
     }
     let flow = Flow { bytes: Some(bytes), ..flow("bulk", 65_536) };
     let plain = plain_path::config(Time::ms(10), [host.clone(), host], flow);
     let mut config = Config { mtu: WIDE, end: Time::secs(600), sample: Time::ms(10), ..plain };
-    let icmp = matches!(told, Told::ByIcmp);
-    let mss_clamp = if let Told::ByClamp(mss) = told { Some(mss) } else { None };
+    let icmp = matches!(discovery, Discovery::ByIcmp);
+    let mss_clamp = if let Discovery::ByClamp(mss) = discovery { Some(mss) } else { None };
     config
         .forward
         .insert(0, Element::Mtu(Mtu { name: "tunnel".into(), mtu: NARROW, icmp, mss_clamp }));
@@ -54,7 +54,7 @@ fn last(record: &Record) -> FlowSample {
 #[test]
 fn a_message_lowers_the_mss_and_leaves_cwnd() {
     let bytes = 8 * u64::from(LARGE);
-    let short = config(bytes, Told::ByIcmp, "6.12");
+    let short = config(bytes, Discovery::ByIcmp, "6.12");
     let config = Config { end: Time::ms(80), sample: Time::ms(1), ..short };
     let record = plain_path::run(&config);
     let at = |ms| record.flows().find(|own| own.time == Time::ms(ms)).expect("a sample").clone();
@@ -93,7 +93,7 @@ fn what_a_message_sends_again_has_the_time_of_the_first_flight() {
 /// No router answers, and no segment of full size ever arrives.
 #[test]
 fn a_black_hole_passes_nothing() {
-    let config = Config { end: Time::secs(20), ..config(100_000, Told::Nobody, "6.12") };
+    let config = Config { end: Time::secs(20), ..config(100_000, Discovery::Nobody, "6.12") };
     assert_eq!(last(&plain_path::run(&config)).bytes_delivered, 0);
 }
 
@@ -107,7 +107,7 @@ fn delivered(config: &Config) -> (u64, u32) {
 #[test]
 fn a_clamp_lets_a_tunnel_be_passed() {
     let bytes = 2_000_000;
-    let there = Config { end: Time::secs(20), ..config(bytes, Told::ByClamp(SMALL), "6.12") };
+    let there = Config { end: Time::secs(20), ..config(bytes, Discovery::ByClamp(SMALL), "6.12") };
     let mut back = there.clone();
     let router = Mtu { name: "router".into(), mtu: WIDE, icmp: false, mss_clamp: Some(SMALL) };
     back.back.push(Element::Mtu(router));
@@ -128,7 +128,8 @@ fn a_clamp_lets_a_tunnel_be_passed() {
 #[test]
 fn a_clamp_that_is_too_large_changes_nothing() {
     for (clamp, mss) in [(SMALL + 1, SMALL + 1), (LARGE, LARGE), (9000, LARGE)] {
-        let config = Config { end: Time::secs(5), ..config(50_000, Told::ByClamp(clamp), "6.12") };
+        let config =
+            Config { end: Time::secs(5), ..config(50_000, Discovery::ByClamp(clamp), "6.12") };
         assert_eq!(delivered(&config), (0, mss), "a clamp of {clamp}");
     }
 }
@@ -137,7 +138,7 @@ fn a_clamp_that_is_too_large_changes_nothing() {
 #[test]
 fn a_clamp_ends_the_search() {
     let clamp = SMALL - 200;
-    let mut config = config(20_000_000, Told::ByClamp(clamp), "6.12");
+    let mut config = config(20_000_000, Discovery::ByClamp(clamp), "6.12");
     config.sender.sysctl.tcp_mtu_probing = Some(2);
     let (bytes, found) = delivered(&config);
     assert_eq!(bytes, 20_000_000);
@@ -147,7 +148,7 @@ fn a_clamp_ends_the_search() {
 /// A message that comes during the search ends it there: no probe is larger.
 #[test]
 fn a_message_ends_the_search() {
-    let mut config = config(20_000_000, Told::ByIcmp, "6.12");
+    let mut config = config(20_000_000, Discovery::ByIcmp, "6.12");
     config.sender.sysctl.tcp_mtu_probing = Some(2);
     let own = last(&plain_path::run(&config));
     assert_eq!(own.bytes_delivered, 20_000_000);
@@ -162,7 +163,7 @@ fn a_message_ends_the_search() {
 #[test]
 fn a_search_ends_below_the_mtu_of_the_tunnel() {
     for (level, kernel) in [(1, "6.12"), (2, "6.12"), (1, "6.1"), (2, "6.1")] {
-        let own = last(&plain_path::run(&config(20_000_000, Told::Searches(level), kernel)));
+        let own = last(&plain_path::run(&config(20_000_000, Discovery::Searches(level), kernel)));
         assert_eq!(own.bytes_delivered, 20_000_000, "{level} on {kernel}");
         let found = own.sender.snd_mss;
         assert!(found <= SMALL && found + 8 > SMALL, "{found} for {SMALL}: {level} on {kernel}");
@@ -174,8 +175,9 @@ fn a_search_ends_below_the_mtu_of_the_tunnel() {
 fn everything_arrives_whatever_is_lost_meanwhile() {
     for seed in 0..48 {
         let kernel = if seed % 2 == 0 { "6.12" } else { "6.1" };
-        let told = [Told::ByIcmp, Told::Searches(1), Told::Searches(2)][seed as usize / 2 % 3];
-        let mut config = Config { seed, ..config(400_000, told, kernel) };
+        let discovery = [Discovery::ByIcmp, Discovery::Searches(1), Discovery::Searches(2)]
+            [seed as usize / 2 % 3];
+        let mut config = Config { seed, ..config(400_000, discovery, kernel) };
         let probability = 0.004 * (seed % 8) as f64;
         let lost = Loss { name: "noise".into(), probability, unit: Unit::Segment };
         config.forward.push(Element::Loss(lost));
@@ -194,7 +196,7 @@ fn everything_arrives_whatever_is_lost_meanwhile() {
         // Ends of short writes pass the tunnel, so data cut anew overlaps data that arrived.
         config.flows[0].write = [65_536, 7_000, 2_900, 1_000][seed as usize % 4];
         let own = last(&plain_path::run(&config));
-        assert_eq!(own.bytes_delivered, 400_000, "seed {seed}, {told:?} on {kernel}: {own:?}");
+        assert_eq!(own.bytes_delivered, 400_000, "seed {seed}, {discovery:?} on {kernel}: {own:?}");
         assert_eq!((own.sender.unacked, own.sender.lost, own.in_flight), (0, 0, 0), "seed {seed}");
     }
 }

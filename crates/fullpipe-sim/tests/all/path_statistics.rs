@@ -3,7 +3,7 @@
 
 use fullpipe_sim::config::{
     Discipline, Distribution, Drop, Duplicate, Element, GilbertElliott, Jitter, Loss, Mtu, Policer,
-    QueueLimit, Reorder, Shaper, Step, TraceLink, Unit, VaryingLink,
+    QueueLimit, RateStep, Reorder, Shaper, TraceLink, Unit, VaryingLink,
 };
 use fullpipe_sim::link::chain::Chain;
 use fullpipe_sim::packet::{Ecn, Kind, Train};
@@ -351,7 +351,7 @@ fn a_shaper_with_a_bucket_smaller_than_a_packet_or_larger_than_time() {
 
 #[test]
 fn a_varying_link_sends_what_its_rates_allow() {
-    let step = |at, mbit| Step { at: Time::secs(at), rate: Rate::mbit(mbit) };
+    let step = |at, mbit| RateStep { at: Time::secs(at), rate: Rate::mbit(mbit) };
     let steps = vec![step(0, 20), step(2, 80), step(4, 0), step(5, 40)];
     let (name, framing, limit) = ("link".into(), Framing::Ip, QueueLimit::Packets(1_000_000));
     let discipline = Discipline::Fifo;

@@ -68,7 +68,7 @@ fn older_kernels_leave_skbs_as_they_are() {
 /// New blocks are processed in the order of their numbers (6.12 `tcp_sacktag_write_queue`), whichever is first in the
 /// ACK. The RTT that measures losses is that of the last transmission.
 #[test]
-fn blocks_are_heard_in_the_order_of_their_numbers() {
+fn blocks_are_processed_in_the_order_of_their_numbers() {
     for blocks in [[(8, 9), (2, 3)], [(2, 3), (8, 9)]] {
         let (mut tcp, mut wire) = sent("6.12");
         wire.now = Time::ms(110);
@@ -122,8 +122,9 @@ fn what_is_sent_again_bears_psh_where_the_skb_did() {
         wire.now = Time::ms(110);
         tcp.on_ack(&ack(0, &[block]), &mut wire);
         let again = wire.sent.iter().filter(|skb| skb.retransmission);
-        let told = |skb: &Transmission| (skb.seq / u64::from(SEGMENT), skb.len / SEGMENT, skb.push);
-        again.map(told).collect::<Vec<_>>()
+        let described =
+            |skb: &Transmission| (skb.seq / u64::from(SEGMENT), skb.len / SEGMENT, skb.push);
+        again.map(described).collect::<Vec<_>>()
     };
     assert_eq!(again((3, 6)), [(0, 2, true), (2, 1, true)]);
     assert_eq!(again((1, 6)), [(0, 1, false)]);
@@ -148,14 +149,14 @@ fn short_of_memory(unsent: u32) -> (Sender, Wire) {
 const WINDOW: u64 = 10 * SEGMENT as u64;
 
 /// Segments in flight and the state after each ACK of nothing new with this SACK block.
-fn heard(unsent: u32, blocks: &[(u64, u64)]) -> Vec<(u32, CaState)> {
+fn after_blocks(unsent: u32, blocks: &[(u64, u64)]) -> Vec<(u32, CaState)> {
     let (mut tcp, mut wire) = short_of_memory(unsent);
-    let mut hear = |block| {
+    let mut sack = |block| {
         wire.now += Time::us(10);
         tcp.on_ack(&Ack { window: WINDOW, ..ack(0, &[block]) }, &mut wire);
         (tcp.in_flight(), tcp.ca_state())
     };
-    blocks.iter().map(|&block| hear(block)).collect()
+    blocks.iter().map(|&block| sack(block)).collect()
 }
 
 /// Once the queue takes more than twice the memory of the send buffer and of two large skbs, only its first and last
@@ -167,11 +168,11 @@ fn an_skb_that_may_not_be_cut_is_not_sacked_in_part() {
     let (some, many) = (largest, 5 * largest);
     let (open, disorder) = (CaState::Open, CaState::Disorder);
     // The last one is cut.
-    assert_eq!(heard(many, &[(9, 10)]), [(9, disorder)]);
-    assert_eq!(heard(some, &[(2, 4)]), [(8, disorder)]);
-    assert_eq!(heard(many, &[(2, 4)]), [(10, open)]);
-    assert_eq!(heard(many, &[(3, 5)]), [(10, open)]);
+    assert_eq!(after_blocks(many, &[(9, 10)]), [(9, disorder)]);
+    assert_eq!(after_blocks(some, &[(2, 4)]), [(8, disorder)]);
+    assert_eq!(after_blocks(many, &[(2, 4)]), [(10, open)]);
+    assert_eq!(after_blocks(many, &[(3, 5)]), [(10, open)]);
     // Of the second and third skb only the second is taken.
-    assert_eq!(heard(many, &[(2, 7)])[0].1, CaState::Recovery);
-    assert_eq!(heard(many, &[(2, 4), (2, 5)])[1].1, CaState::Recovery);
+    assert_eq!(after_blocks(many, &[(2, 7)])[0].1, CaState::Recovery);
+    assert_eq!(after_blocks(many, &[(2, 4), (2, 5)])[1].1, CaState::Recovery);
 }

@@ -34,12 +34,12 @@ fn acks(choice: SocketBacklog) -> Vec<(u64, u64)> {
 /// otherwise it moves to 11,000. 6.12 then sends all of it in one ACK.
 #[test]
 fn a_backlog_is_acknowledged() {
-    let told = [
+    let expected = [
         vec![(1000, 9000), (2000, 9000), (3000, 8000)],
         vec![(1000, 9000), (2000, 8000), (3000, 7000)],
         vec![(3000, 8000)],
     ];
-    assert_eq!(CHOICES.map(acks), told);
+    assert_eq!(CHOICES.map(acks), expected);
 }
 
 /// ACKs of 100 segments, all of which come while a reader copies for 10 ms at a time.

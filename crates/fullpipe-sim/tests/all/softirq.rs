@@ -47,14 +47,14 @@ fn config(choices: Choices, budget: Option<u32>) -> Config {
 
 /// Packets that are taken in each millisecond, and what time_squeeze counts.
 fn taken(choices: Choices, budget: Option<u32>) -> String {
-    let told = plain_path::run(&config(choices, budget));
+    let record = plain_path::run(&config(choices, budget));
     let ring =
-        told.announced().iter().position(|s| s.name == "receiver.rx_ring").expect("it has one");
+        record.announced().iter().position(|s| s.name == "receiver.rx_ring").expect("it has one");
     let left: Vec<_> =
-        told.samples().filter(|s| usize::from(s.stage) == ring).map(|s| s.left).collect();
+        record.samples().filter(|s| usize::from(s.stage) == ring).map(|s| s.left).collect();
     let each = left.iter().scan(0, |before, &left| Some(left - core::mem::replace(before, left)));
     let each: Vec<String> = each.take(45).map(|n| n.to_string()).collect();
-    let squeezed = told
+    let squeezed = record
         .counters()
         .filter(|c| *c.host == *"receiver" && *c.name == *"softnet.time_squeeze")
         .last()

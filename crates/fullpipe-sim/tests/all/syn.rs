@@ -1,4 +1,4 @@
-//! SYNs that nobody answers, and answers that nobody hears.
+//! SYNs that nobody answers, and answers that never arrive.
 
 use crate::conversation::{SEGMENT, Wire, host};
 use crate::host_queues::slow_card;

@@ -43,13 +43,13 @@ fn window_share() {
     assert_eq!(space(WindowShare::AdvWinScale, 1), (2 << 20) / 4 * 3);
 }
 
-/// The first ACK need not open the window step by step: the SYN-ACK has offered all, although it could tell 64 KB.
+/// The first ACK need not open the window step by step: the SYN-ACK has offered all, although it can announce only 64 KB.
 #[test]
 fn offers_first_window() {
     let first = |whole, most| {
         let profile = linux(|p| (p.offers_first_window, p.initial_window) = (whole, most));
         let mut tcp = receiver(&profile, 1 << 20, 1);
-        (tcp.window.told_first(), tcp.make_ack().window / MSS)
+        (tcp.window.syn_ack_window(), tcp.make_ack().window / MSS)
     };
     // Half of the buffer less a segment, and two for the first arrival.
     let all = InitialWindow::Unbounded;
@@ -123,9 +123,13 @@ fn receive_shortage() {
         assert_eq!((copied.rcv_nxt, copied.window.rcvbuf), (20_000, 131_072));
         assert_eq!(copied.window.rmem_alloc, 4 * 4352 + 55 * 932);
     }
-    let (told, each) = filled(ReceiveShortage::Discard, None, 16 << 20);
-    assert_eq!((told.rcv_nxt, told.window.rcvbuf), (141 * 100, 131_072), "each is looked at");
-    assert_eq!((told.dropped, each.len()), (59, 21), "what is dropped asks for no ACK");
+    let (dropping, each) = filled(ReceiveShortage::Discard, None, 16 << 20);
+    assert_eq!(
+        (dropping.rcv_nxt, dropping.window.rcvbuf),
+        (141 * 100, 131_072),
+        "each is looked at"
+    );
+    assert_eq!((dropping.dropped, each.len()), (59, 21), "what is dropped asks for no ACK");
 }
 
 /// Data beyond a hole makes room for data that fills it: from its end, or all of it.

@@ -16,19 +16,19 @@ fn linux() -> &'static Profile {
 
 /// Reports of the sender's memory layout; all data is sent.
 #[derive(Default)]
-struct Told {
-    pieces: Vec<PageFrag>,
+struct Layouts {
+    page_frags: Vec<PageFrag>,
 }
 
-impl Output for Told {
+impl Output for Layouts {
     fn transmit(&mut self, _: Transmission) -> bool {
         true
     }
     fn now(&self) -> Time {
         Time::ms(100)
     }
-    fn begin_piece(&mut self, piece: PageFrag) {
-        self.pieces.push(piece);
+    fn begin_page_frag(&mut self, page_frag: PageFrag) {
+        self.page_frags.push(page_frag);
     }
 }
 
@@ -43,7 +43,7 @@ fn heads(copies: &[u32], (acknowledged, reads): (bool, bool), packets: u64) -> u
     let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
     let mut sender = Sender::new(profile, &host, cc, LEN, Some(1 << 22));
     let mut receiver = Receiver::new(profile, &host, LEN, Some(1 << 20));
-    let mut wire = Told::default();
+    let mut wire = Layouts::default();
     sender.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
     for (number, &bytes) in (1..).zip(copies) {
         if number == copies.len() && acknowledged {
@@ -55,7 +55,7 @@ fn heads(copies: &[u32], (acknowledged, reads): (bool, bool), packets: u64) -> u
         }
         sender.copied(bytes, bytes, true, &mut wire);
     }
-    wire.pieces.into_iter().for_each(|piece| receiver.begin_piece(piece));
+    wire.page_frags.into_iter().for_each(|page_frag| receiver.begin_page_frag(page_frag));
     let mut last = 0;
     for seq in (0..packets).map(|number| number * u64::from(LEN)) {
         if reads && seq == u64::from(copies[0]) {

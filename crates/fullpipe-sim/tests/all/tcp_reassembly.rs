@@ -149,10 +149,10 @@ impl Pair {
         }
         // A block may be less than the arrived data: others were forgotten in between.
         let within = |b: &(u64, u64)| b.0 < b.1 && runs.iter().any(|r| r.0 <= b.0 && b.1 <= r.1);
-        let told = blocks.len();
+        let count = blocks.len();
         blocks.sort_unstable();
         let apart = blocks.windows(2).all(|pair| pair[0].1 < pair[1].0);
-        if told > 4 - usize::from(twice.is_some()) || !apart || !blocks.iter().all(within) {
+        if count > 4 - usize::from(twice.is_some()) || !apart || !blocks.iter().all(within) {
             return Err(format!("{ack:?}, but {runs:?} have come"));
         }
         Ok(())

@@ -476,19 +476,19 @@ fn what_is_refused_is_no_want_of_room() {
         let len = SEGMENT;
         let at =
             |i: u32, tsval| Segment { seq: (i * len).into(), len, tsval, ..Segment::default() };
-        let mut hear = |ms, segment| {
+        let mut arrives = |ms, segment| {
             let answer = tcp.on_segment(Time::ms(ms), segment);
-            let refused = [tcp.from_the_past, tcp.beyond_window, tcp.dropped, tcp.duplicates];
+            let refused = [tcp.paws_estab, tcp.beyond_window, tcp.dropped, tcp.duplicates];
             (answer.is_some(), tcp.rcv_nxt / u64::from(len), refused)
         };
-        assert_eq!(hear(1, at(0, 10)).1, 1, "{kernel}");
+        assert_eq!(arrives(1, at(0, 10)).1, 1, "{kernel}");
         // A segment beyond a hole, which a retransmission fills.
-        assert_eq!(hear(2, at(2, 12)), (true, 1, [0; 4]), "{kernel}");
-        assert_eq!(hear(60, at(1, 60)).1, 3, "{kernel}");
-        assert_eq!(hear(61, at(3, 13)), (true, 3, [1, 0, 0, 0]), "{kernel}: from the past");
-        assert_eq!(hear(62, at(1, 14)), (true, 3, [2, 0, 0, 1]), "{kernel}: and known");
-        assert_eq!(hear(63, at(100_000, 63)), (true, 3, [2, 1, 0, 1]), "{kernel}: beyond");
-        assert_eq!(hear(64, at(3, 64)).1, 4, "{kernel}: sent again");
+        assert_eq!(arrives(2, at(2, 12)), (true, 1, [0; 4]), "{kernel}");
+        assert_eq!(arrives(60, at(1, 60)).1, 3, "{kernel}");
+        assert_eq!(arrives(61, at(3, 13)), (true, 3, [1, 0, 0, 0]), "{kernel}: from the past");
+        assert_eq!(arrives(62, at(1, 14)), (true, 3, [2, 0, 0, 1]), "{kernel}: and known");
+        assert_eq!(arrives(63, at(100_000, 63)), (true, 3, [2, 1, 0, 1]), "{kernel}: beyond");
+        assert_eq!(arrives(64, at(3, 64)).1, 4, "{kernel}: sent again");
     }
 }
 

@@ -107,7 +107,7 @@ fn a_clamped_window_limits_and_is_acknowledged_by_twos() {
     );
 }
 
-/// A reader that takes 1.3 us for a segment is slower than the wire: its ACKs tell of what it read.
+/// A reader that takes 1.3 us for a segment is slower than the wire: its ACKs report what it read.
 #[test]
 fn a_slow_reader_acknowledges_what_it_has_read() {
     let mut receiver = host();
@@ -156,7 +156,7 @@ fn a_short_qdisc_ends_slow_start() {
 }
 
 /// Rounds of slow start in the trace: the round trip of each event, and the segments sent before.
-fn told(config: &Config) -> Vec<(EventKind, u64, u64)> {
+fn rounds_of(config: &Config) -> Vec<(EventKind, u64, u64)> {
     let mut record = Record::default();
     sim::run(config, &mut record, &mut ToTheEnd).expect("a run");
     let of_rounds = |kind| matches!(kind, EventKind::Round | EventKind::SlowStartEnded);
@@ -164,25 +164,25 @@ fn told(config: &Config) -> Vec<(EventKind, u64, u64)> {
     events.map(|event| (event.kind, event.time.0 / ROUND.0, event.value)).collect()
 }
 
-/// The tables above tell what is sent in each.
+/// The tables above show what is sent in each.
 #[test]
-fn rounds_of_slow_start_are_told() {
+fn rounds_of_slow_start_are_recorded() {
     let rounds = [0, 4, 12, 28, 60, 124, 252, 508, 1020].into_iter().zip(1..);
     let rounds: Vec<_> = rounds.map(|(sent, round)| (EventKind::Round, round, sent)).collect();
-    assert_eq!(told(&bulk(host(), host(), 1 << 20, 9)), rounds);
+    assert_eq!(rounds_of(&bulk(host(), host(), 1 << 20, 9)), rounds);
     let mut sender = host();
     (sender.qdisc_limit, sender.tx_ring) = (4, 4);
     // Of its third round the qdisc takes 15 segments and refuses one.
     let end = (EventKind::SlowStartEnded, 3, 27);
-    assert_eq!(told(&bulk(sender, host(), 1 << 20, 12)), [&rounds[..3], &[end]].concat());
+    assert_eq!(rounds_of(&bulk(sender, host(), 1 << 20, 12)), [&rounds[..3], &[end]].concat());
 }
 
 /// A flow without hindrance never leaves slow start; its rounds are no longer reported.
 #[test]
-fn no_more_than_the_most_rounds_are_told() {
+fn the_number_of_recorded_rounds_is_bounded() {
     let mut receiver = host();
     receiver.sysctl.tcp_window_scaling = false;
-    let events = told(&bulk(host(), receiver, 1 << 20, 250));
+    let events = rounds_of(&bulk(host(), receiver, 1 << 20, 250));
     assert_eq!(events.len(), MOST as usize);
     assert!(events.iter().all(|(kind, ..)| *kind == EventKind::Round));
 }

@@ -180,7 +180,7 @@ fn windows_are_in_units_of_the_announced_mss() {
     for (mss, timestamps, first) in [(204, true, 179 * 244), (216, false, 170 * 256)] {
         let host = Host { timestamps, ..host() };
         let tcp = Receiver::new(find("6.12").expect("it is known"), &host, mss, None);
-        assert_eq!(tcp.window.told_first(), first, "{mss}");
+        assert_eq!(tcp.window.syn_ack_window(), first, "{mss}");
     }
 }
 

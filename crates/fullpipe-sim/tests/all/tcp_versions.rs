@@ -64,7 +64,7 @@ fn cc_rtt() {
 
 /// An ACK of a part of a large skb gives an RTT, if that part is a segment at least.
 #[test]
-fn a_part_of_an_skb_tells_the_rtt() {
+fn a_part_of_an_skb_gives_the_rtt() {
     let srtt = |bytes| {
         let mut host = host();
         host.tso = true;
@@ -87,7 +87,7 @@ fn first_cwnd_of_the_route() {
         let host = Host { initcwnd, ..host() };
         let (mut tcp, mut wire) = full(find(kernel).expect("it is known"), &host, "reno");
         assert_eq!(tcp.cwnd(), first, "{kernel}");
-        (1..=400).for_each(|acked| hear(&mut tcp, &mut wire, acked, &[]));
+        (1..=400).for_each(|acked| deliver_ack(&mut tcp, &mut wire, acked, &[]));
         assert!(tcp.cwnd() > 150, "{kernel}");
         wire.now += Time::secs(60);
         tcp.copied(SEGMENT, tcp.size_goal(), false, &mut wire);
@@ -236,7 +236,7 @@ fn a_pause_between_segments_is_long_by_an_earlier_rtt() {
 }
 
 /// An ACK, a millisecond later.
-fn hear(tcp: &mut Sender, wire: &mut Wire, number: u64, sacks: &[(u64, u64)]) {
+fn deliver_ack(tcp: &mut Sender, wire: &mut Wire, number: u64, sacks: &[(u64, u64)]) {
     wire.now += Time::ms(1);
     let echo = wire.sent.last().map_or(0, |skb| skb.tsval);
     tcp.on_ack(&Ack { tsecr: echo, ..ack(number, sacks) }, wire);
@@ -255,19 +255,19 @@ fn leaves_reordering(any: bool) -> [bool; 4] {
         let left = format!("{cache:?}").contains("reordering: 5");
         (left, tcp.ca_state(), tcp.cwnd().cmp(&tcp.ssthresh()))
     };
-    (0..4).for_each(|number| hear(&mut tcp, &mut wire, number, &[(4, 5)]));
-    hear(&mut tcp, &mut wire, 5, &[]);
+    (0..4).for_each(|number| deliver_ack(&mut tcp, &mut wire, number, &[(4, 5)]));
+    deliver_ack(&mut tcp, &mut wire, 5, &[]);
     let slow_start = state(&tcp);
-    (7..14).for_each(|end| hear(&mut tcp, &mut wire, 5, &[(6, end)]));
+    (7..14).for_each(|end| deliver_ack(&mut tcp, &mut wire, 5, &[(6, end)]));
     let recovery = state(&tcp);
-    (14..30).for_each(|number| hear(&mut tcp, &mut wire, number, &[]));
+    (14..30).for_each(|number| deliver_ack(&mut tcp, &mut wire, number, &[]));
     let after = state(&tcp);
     // A probe, and the timeout.
     for _ in 0..2 {
         wire.now = tcp.timer().expect("it runs");
         tcp.on_timer(&mut wire);
     }
-    hear(&mut tcp, &mut wire, 30, &[]);
+    deliver_ack(&mut tcp, &mut wire, 30, &[]);
     let all = [slow_start, recovery, after, state(&tcp)];
     let expected = [
         (CaState::Open, Ordering::Less),

@@ -81,7 +81,7 @@ fn follow((mut tcp, mut wire): (Sender, Wire), steps: &[Step]) {
         let after = walked(&tcp);
         let found = ([0, 1, 2].map(|i| after[i] - before[i]), wire.again.as_slice());
         assert_eq!(found, (looked, again), "ACK {segments} with SACKs {sacks:?}");
-        assert_eq!(u64::from(wire.walked), looked.iter().sum(), "what the CPU is told");
+        assert_eq!(u64::from(wire.walked), looked.iter().sum(), "what the CPU is charged");
     }
 }
 

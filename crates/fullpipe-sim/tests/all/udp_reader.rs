@@ -46,10 +46,10 @@ fn pausing(on: Time, off: Time) -> DatagramReader {
 
 /// Datagrams that are read, and those for which the socket has no room.
 fn read_and_lost(config: &Config) -> [u64; 2] {
-    let told = plain_path::run(config);
+    let record = plain_path::run(config);
     ["received", "rcvbuf_errors"].map(|what| {
         let name = format!("datagrams.udp.{what}");
-        told.counters().filter(|own| *own.name == *name).last().map_or(0, |own| own.value)
+        record.counters().filter(|own| *own.name == *name).last().map_or(0, |own| own.value)
     })
 }
 

@@ -1,4 +1,4 @@
-//! A timer of the wheel is heard before packets of its nanosecond.
+//! A timer of the wheel fires before packets of its nanosecond.
 //!
 //! Source: Linux 6.12 `handle_softirqs` (TIMER_SOFTIRQ before NET_RX_SOFTIRQ).
 

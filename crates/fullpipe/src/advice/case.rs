@@ -202,7 +202,7 @@ impl Case {
     pub fn has_turns(&self) -> bool {
         let run = &self.today;
         let sent = |flow: &&Flow| self.flows.iter().any(|own| own.name == flow.name);
-        run.flow.iter().filter(sent).any(|flow| run.other_half(flow).is_some())
+        run.flow.iter().filter(sent).any(|flow| run.reverse_flow(flow).is_some())
     }
 
     /// Least part that a flow may have of the path, bytes of payload per second.

@@ -73,7 +73,7 @@ fn joined(case: &Case, run: &Resolved) -> Option<Resolved> {
     let first = run.flow.iter().find(|flow| flow.direction == case.direction)?;
     let mut own = Flow { name: NAME.into(), start: joins, ..first.clone() };
     // A program that asks or answers has another one at the other end.
-    if let Some(other) = run.other_half(first) {
+    if let Some(other) = run.reverse_flow(first) {
         let name = format!("{NAME}-{}", other.name);
         let reply_to = other.reply_to.as_ref().map(|_| NAME.to_string());
         own.reply_to = own.reply_to.map(|_| name.clone());

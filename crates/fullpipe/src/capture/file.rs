@@ -153,8 +153,8 @@ mod tests {
             fs::write(path(taken), "theirs").expect("a file");
         }
 
-        let told = hidden.finish().expect_err("it is taken").to_string();
-        assert!(told.ends_with("a-3.pcap"), "{told}");
+        let error = hidden.finish().expect_err("it is taken").to_string();
+        assert!(error.ends_with("a-3.pcap"), "{error}");
         assert_eq!(fs::read(path("a-3.pcap")).expect("the capture"), b"mine");
         assert_eq!(fs::read(path("a.pcap")).expect("the other one"), b"theirs");
         assert_eq!(fs::read_dir(folder.path()).expect("a directory").count(), 3);

@@ -100,9 +100,8 @@ pub fn several(names: &[&str], allowed: Allowed, plans: &[Plan]) -> Result<Vec<C
 /// The kernel that `as_kernel` means for the engine `name`: none for an engine without kernels where another engine has
 /// some.
 pub fn kernel_for<'a>(name: &str, names: &[&str], as_kernel: Option<&'a str>) -> Option<&'a str> {
-    let genuine =
-        |name: &&str| engine::find(name).is_some_and(|engine| !engine.kernels().is_empty());
-    let meant_for_another = !genuine(&name) && names.iter().any(genuine);
+    let real = |name: &&str| engine::find(name).is_some_and(|engine| !engine.kernels().is_empty());
+    let meant_for_another = !real(&name) && names.iter().any(real);
     as_kernel.filter(|_| !meant_for_another)
 }
 
@@ -159,7 +158,7 @@ fn objection(
     let (name, (key, support)) = (engine.name(), answer);
     let place = || place(engine, plans, answer);
     match support {
-        Support::Exact | Support::Told(_) => None,
+        Support::Exact | Support::Noted(_) => None,
         Support::Refused(why) => Some(format!("engine {name} cannot do {key}: {why}{}", place())),
         Support::Substituted(what) => {
             let allowed = key.ends_with(".kernel") && allowed.as_kernel.is_some()

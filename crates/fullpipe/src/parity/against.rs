@@ -48,7 +48,7 @@ mod tests {
     use crate::parity::random::{self, Hosts};
 
     #[test]
-    fn a_table_tells_its_kernel() {
+    fn a_table_names_its_kernel() {
         let case = random::case(1, 0, &Hosts { kernel: "6.1".into(), hz: 250 });
         let mut table = Table::default();
         table.origin.kernel = "Linux 6.1.192 (6.1.192-1), HZ 250, configuration 0".into();

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn misses_are_told_the_worst_one_first() {
+    fn misses_are_listed_the_worst_one_first() {
         let late = |seconds| Completion { flow: "f".into(), seconds, round_trip_s: 0.1 };
         let mut second = unit("cubic", 0.25);
         second.completions = vec![late([Some(1.0), Some(1.05)]), late([Some(1.0), Some(1.5)])];

@@ -41,7 +41,7 @@ pub fn objections(case: &Case, without: &[String]) -> Vec<String> {
 /// Objection to a key; nothing where the engine does it exactly, or deviates as it may.
 fn objection(key: &str, support: &Support, without: &[String]) -> Option<String> {
     match support {
-        Support::Exact | Support::Told(_) => None,
+        Support::Exact | Support::Noted(_) => None,
         Support::Refused(why) => Some(format!("does not do {key}: {why}")),
         Support::Substituted(what) if key.ends_with(".kernel") => {
             let newest = named(JUDGE).ok()?.kernels().first().copied()?;
@@ -85,7 +85,7 @@ pub fn ready(case: &Case) -> Result<(), String> {
         Failed::Scenario(why) | Failed::Machine(why) => why,
     })?;
     engine.ready(resolved).map_err(|why| match Missing::of(resolved) {
-        Some(missing) => missing.told(|hz| format!("--hz {hz}")),
+        Some(missing) => missing.describe(|hz| format!("--hz {hz}")),
         None => why,
     })
 }

@@ -1,7 +1,7 @@
 //! Parts of a scenario that random numbers decide. Each engine draws its own numbers, so these parts differ without an
 //! error.
 
-use crate::scenario::{Ask, Discipline, Element, Losses, Resolved, Surroundings};
+use crate::scenario::{Discipline, Element, Impairment, Losses, Resolved, Surroundings};
 use fullpipe_base::units::Time;
 
 /// Keys and names of the elements that draw random numbers in a run, in the path's order, the sender's host first.
@@ -27,21 +27,21 @@ fn of_element(element: &Element, run: &Surroundings) -> bool {
     }
 
     // Elements draw where their law leaves something to chance.
-    match element.ask(run) {
-        Ask::Spread(spread) => spread.width > Time::ZERO,
-        Ask::Overtake(overtake) => chosen(overtake.chosen.probability),
-        Ask::Copy(copied) => chosen(copied.probability),
-        Ask::Lose { law: Losses::Independent(loss), .. } => chosen(loss),
-        Ask::Lose { law: Losses::TwoStates { .. }, .. } => true,
-        Ask::Rate(_)
-        | Ask::Opportunities { .. }
-        | Ask::Delay { .. }
-        | Ask::DelayFlow { .. }
-        | Ask::LoseListed(_)
-        | Ask::MarkListed(_)
-        | Ask::Police { .. }
-        | Ask::Narrow { .. }
-        | Ask::Shape { .. } => false,
+    match element.impairment(run) {
+        Impairment::Spread(spread) => spread.width > Time::ZERO,
+        Impairment::Overtake(overtake) => chosen(overtake.chosen.probability),
+        Impairment::Copy(copied) => chosen(copied.probability),
+        Impairment::Lose { law: Losses::Independent(loss), .. } => chosen(loss),
+        Impairment::Lose { law: Losses::TwoStates { .. }, .. } => true,
+        Impairment::Rate(_)
+        | Impairment::Opportunities { .. }
+        | Impairment::Delay { .. }
+        | Impairment::DelayFlow { .. }
+        | Impairment::LoseListed(_)
+        | Impairment::MarkListed(_)
+        | Impairment::Police { .. }
+        | Impairment::Narrow { .. }
+        | Impairment::Shape { .. } => false,
     }
 }
 

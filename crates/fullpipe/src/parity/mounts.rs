@@ -33,7 +33,7 @@ pub fn outcome(
     (scenario, case): (&Scenario, &Case),
     mount: usize,
     recording: &Recording,
-    genuine: bool,
+    real: bool,
 ) -> Result<Outcome, String> {
     let meta = RunMeta::from_plan(scenario, &case.plan, Made::default());
     let run = analysis::run(&meta, recording);
@@ -41,7 +41,7 @@ pub fn outcome(
     let ((own, connections), mbit) = (case.plan.resolved.mounts().nth(mount).zip(mbit))
         .ok_or_else(|| format!("{}: not done by the run's end", case.name))?;
     let mut shares = shares(&run.flows[connections.clone()]);
-    if genuine && let Some(share) = shares.remove("application") {
+    if real && let Some(share) = shares.remove("application") {
         let limit = instead_of_application(own, connections, recording);
         *shares.entry(limit.into()).or_default() += share;
     }

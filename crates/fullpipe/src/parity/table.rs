@@ -292,14 +292,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_told_by_its_line() {
-        let told = |from: &str, to: &str| read(&TEXT.replace(from, to)).expect_err("an error");
+    fn what_is_no_table_is_an_error_with_its_line() {
+        let error = |from: &str, to: &str| read(&TEXT.replace(from, to)).expect_err("an error");
         assert_eq!(
-            told("0.1,1,12", "0.1,x,12"),
+            error("0.1,1,12", "0.1,x,12"),
             "line 11: this is none of a table's: 0.1,x,12,7,0,0,0,0,0"
         );
-        assert!(told("# seed", "# sead").starts_with("line 3:"));
-        assert!(told("0.1,0,10", "nan,0,10").starts_with("line 10:"));
-        assert_eq!(told("0.1,1,12", "0.1,2,12"), "flow 2 at 0.1 s, of 2 flows");
+        assert!(error("# seed", "# sead").starts_with("line 3:"));
+        assert!(error("0.1,0,10", "nan,0,10").starts_with("line 10:"));
+        assert_eq!(error("0.1,1,12", "0.1,2,12"), "flow 2 at 0.1 s, of 2 flows");
     }
 }

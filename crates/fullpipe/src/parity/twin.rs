@@ -222,12 +222,12 @@ mod tests {
 
     #[test]
     fn chance_is_where_linux_is_as_far_from_itself_and_both_are_spread_alike() {
-        let told = |chance: &Chance| {
+        let rounded = |chance: &Chance| {
             let rank = chance.ranks[0];
             (rank.bar, (rank.sim * 10.0).round(), (rank.itself * 10.0).round(), rank.as_far)
         };
         let chaos = chance_of(12, 3);
-        assert_eq!(told(&chaos), (Bar::Near, 20.0, 30.0, 12));
+        assert_eq!(rounded(&chaos), (Bar::Near, 20.0, 30.0, 12));
         assert!(chaos.by_chance, "{chaos:?}");
         assert!(chance_of(1, 3).by_chance, "one of twenty is enough at 5 %");
         assert!(!chance_of(0, 3).by_chance, "Linux is never so far from itself");

@@ -19,9 +19,9 @@ pub fn apart(a: &Manifest, b: &Manifest) -> Vec<Setting> {
     };
 
     // Texts that differ in no setting differ in comments, or in other variants.
-    let told = !differ.is_empty() || a.scenario == b.scenario;
+    let is_explained = !differ.is_empty() || a.scenario == b.scenario;
     found.extend(differ);
-    if !told {
+    if !is_explained {
         let text = |what: &str| Some(what.to_string());
         found.push(Setting { key: "scenario".into(), a: text("a text"), b: text("another text") });
     }

@@ -134,21 +134,24 @@ pub fn cells(merged: &Merged) -> Result<Vec<Cell>, Error> {
     Ok(cells)
 }
 
-/// Passes each cell of a sweep to `tell`, in its order; one at a time, as a sweep may have a million.
+/// Passes each cell of a sweep to `visit`, in its order; one at a time, as a sweep may have a million.
 ///
 /// # Errors
-/// Records cannot be read, or the error of `tell`.
-pub fn each(merged: &Merged, mut tell: impl FnMut(Cell) -> Result<(), Error>) -> Result<(), Error> {
+/// Records cannot be read, or the error of `visit`.
+pub fn each(
+    merged: &Merged,
+    mut visit: impl FnMut(Cell) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut group = Vec::<Record>::new();
     merged.each(|record| {
         if !group.last().is_none_or(|last| last.variant == record.variant && last.at == record.at) {
-            tell(cell(&group))?;
+            visit(cell(&group))?;
             group.clear();
         }
         group.push(record);
         Ok(())
     })?;
-    if group.is_empty() { Ok(()) } else { tell(cell(&group)) }
+    if group.is_empty() { Ok(()) } else { visit(cell(&group)) }
 }
 
 /// A cell from its repetitions.

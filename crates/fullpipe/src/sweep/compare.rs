@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn how_flows_share_is_compared_where_both_tell() {
+    fn how_flows_share_is_compared_where_both_have_it() {
         let cell = |jain_settled: Option<Estimate>, k: f64| {
             let (jain, dropped) = (of(&[0.9]), of(&[0.0]));
             let rtt_exponent = Some(of(&[k, k + 0.1]));

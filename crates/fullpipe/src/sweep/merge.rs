@@ -107,15 +107,15 @@ impl Merged {
         sample.runs(self.manifest.runs).saturating_sub(there as u64)
     }
 
-    /// Passes each record to `tell`, by run.
+    /// Passes each record to `visit`, by run.
     ///
     /// # Errors
-    /// A file has changed meanwhile, or the error of `tell`.
-    pub fn each(&self, tell: impl FnMut(Record) -> Result<(), Error>) -> Result<(), Error> {
-        self.each_of(self.entries.iter(), tell)
+    /// A file has changed meanwhile, or the error of `visit`.
+    pub fn each(&self, visit: impl FnMut(Record) -> Result<(), Error>) -> Result<(), Error> {
+        self.each_of(self.entries.iter(), visit)
     }
 
-    /// Passes `most` records after the first `start` to `tell`, by run.
+    /// Passes `most` records after the first `start` to `visit`, by run.
     ///
     /// # Errors
     /// As [`Merged::each`].
@@ -123,9 +123,9 @@ impl Merged {
         &self,
         start: usize,
         most: usize,
-        tell: impl FnMut(Record) -> Result<(), Error>,
+        visit: impl FnMut(Record) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.each_of(self.entries.iter().skip(start).take(most), tell)
+        self.each_of(self.entries.iter().skip(start).take(most), visit)
     }
 
     /// The first `most` runs that failed.
@@ -145,7 +145,7 @@ impl Merged {
     fn each_of<'a>(
         &self,
         mut entries: impl Iterator<Item = &'a Entry>,
-        mut tell: impl FnMut(Record) -> Result<(), Error>,
+        mut visit: impl FnMut(Record) -> Result<(), Error>,
     ) -> Result<(), Error> {
         // Files stay open between records, up to a bound.
         let mut opened: Vec<Option<File>> = self.files.iter().map(|_| None).collect();
@@ -163,7 +163,7 @@ impl Merged {
                 open += 1;
             }
             let Some(file) = &mut opened[number] else { return Ok(()) };
-            tell(store::at(file, path, entry.line)?)
+            visit(store::at(file, path, entry.line)?)
         })
     }
 }

@@ -246,11 +246,11 @@ pub struct Line {
     pub digest: u64,
 }
 
-/// Passes each record of a file to `tell`, one at a time; a last line without an end is left out.
+/// Passes each record of a file to `visit`, one at a time; a last line without an end is left out.
 ///
 /// # Errors
 /// It cannot be read, or a line that has an end is no record.
-pub fn each(file: &Path, mut tell: impl FnMut(Record, Line)) -> Result<(), Error> {
+pub fn each(file: &Path, mut visit: impl FnMut(Record, Line)) -> Result<(), Error> {
     let opened = File::open(file).map_err(|e| Error::new(file, e))?;
     let mut reader = BufReader::with_capacity(1 << 16, opened);
     let (mut text, mut start, mut number) = (Vec::new(), 0_u64, 0_u64);
@@ -266,7 +266,7 @@ pub fn each(file: &Path, mut tell: impl FnMut(Record, Line)) -> Result<(), Error
                 .hint("take the line out; its run is made again")
         })?;
         let (length, digest) = (line.len() as u32, checksum::of(line));
-        tell(record, Line { start, length, digest });
+        visit(record, Line { start, length, digest });
         start += read as u64;
     }
 }

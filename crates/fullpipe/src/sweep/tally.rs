@@ -7,7 +7,7 @@ use crate::sweep::versus::Judged;
 use crate::sweep::{Merged, Unjudged};
 
 /// The most expectations that are listed one by one.
-const MOST_TOLD: usize = 20;
+const MOST_LISTED: usize = 20;
 
 /// The cells that a terminal shows: the first ones, and the first ones with flows that share a path.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ pub struct Judgement {
     /// Expectations that do not hold.
     pub missed: u64,
     /// The first of these, as sentences.
-    pub told: Vec<String>,
+    pub first_missed: Vec<String>,
 }
 
 impl Judgement {
@@ -47,8 +47,8 @@ impl Judgement {
         self.all += cell.expected.len() as u64;
         for expected in cell.expected.iter().filter(|expected| !expected.passed) {
             self.missed += 1;
-            if self.told.len() < MOST_TOLD {
-                self.told.push(missed(cell, expected));
+            if self.first_missed.len() < MOST_LISTED {
+                self.first_missed.push(missed(cell, expected));
             }
         }
     }
@@ -92,7 +92,7 @@ impl Tally {
         text += &held(all - missed, all, "points");
         let passed = versus.iter().filter(|own| own.passed).count() as u64;
         text += &held(passed, versus.len() as u64, "two variants");
-        text += &unjudged.told().map_or_else(String::new, |told| format!(" {told}."));
+        text += &unjudged.describe().map_or_else(String::new, |sentence| format!(" {sentence}."));
 
         // Missing runs are printed only if there are any.
         if merged.failed() + merged.missing() > 0 {
@@ -164,8 +164,8 @@ mod tests {
             tally.few.cells.iter().filter(|cell| cell.fairness.is_some() == shares).count()
         };
         assert_eq!((of(false), of(true)), (terminal::MOST_LINES, terminal::MOST_LINES));
-        let Judgement { all, missed, told } = &tally.judgement;
-        assert_eq!((*all, *missed, told.len()), (1000, 1000, MOST_TOLD));
-        assert_eq!(told[0], "FAILED : rate is 1 instead of 2; 0.5 is allowed");
+        let Judgement { all, missed, first_missed } = &tally.judgement;
+        assert_eq!((*all, *missed, first_missed.len()), (1000, 1000, MOST_LISTED));
+        assert_eq!(first_missed[0], "FAILED : rate is 1 instead of 2; 0.5 is allowed");
     }
 }

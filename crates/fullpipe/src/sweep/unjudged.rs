@@ -120,7 +120,7 @@ impl Unjudged {
     }
 
     /// Sentence on them; none where all are judged.
-    pub fn told(&self) -> Option<String> {
+    pub fn describe(&self) -> Option<String> {
         let reasons = [
             (self.left_out, "of variants that were left out (--variant)"),
             (self.absent, "at points without runs (--points, --shard)"),
@@ -187,8 +187,11 @@ mod tests {
         // Of c both; b at 9000 is not there; b at 1500 failed, so it cannot be compared with a either.
         let expected = Unjudged { all: 7, left_out: 2, nowhere: 0, absent: 1, failed: 2 };
         assert_eq!(some, expected);
-        let told = some.told().expect("some are not judged");
-        assert!(told.starts_with("5 of 7 expectations not judged: 2 of variants"), "{told}");
+        let sentence = some.describe().expect("some are not judged");
+        assert!(
+            sentence.starts_with("5 of 7 expectations not judged: 2 of variants"),
+            "{sentence}"
+        );
         let gone = Unjudged::of(&manifest(&["path.loss=0.5"], &["a"]), &[]);
         assert_eq!(gone, Unjudged { all: 4, left_out: 3, nowhere: 1, ..Unjudged::default() });
     }
@@ -199,6 +202,6 @@ mod tests {
             .iter()
             .flat_map(|name| [1500, 9000].map(|mtu| cell(name, 1e-3, mtu, 1)))
             .collect();
-        assert_eq!(Unjudged::of(&manifest(&[], &[]), &cells).told(), None);
+        assert_eq!(Unjudged::of(&manifest(&[], &[]), &cells).describe(), None);
     }
 }

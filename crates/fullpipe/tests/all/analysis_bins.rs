@@ -78,7 +78,7 @@ fn bins_of_three_flows_of_several_hosts_add_up() {
 
 /// 20 Mb/s with a write of 64 KiB at most: 625,000 bytes in a quarter of a second, and half as many in half the time.
 #[test]
-fn a_constant_rate_is_told_by_each_bin() {
+fn a_constant_rate_is_the_rate_of_each_bin() {
     for (set, bin_s) in [(&[][..], 0.25), (&["report.bin=125ms"][..], 0.125)] {
         let (run, _) = run("workloads/rate.toml", set);
         let bins = &run.bins;

@@ -173,7 +173,7 @@ fn a_difference_at_one_bucket_alone_is_no_parting() {
     let whole = with_a_dip(0);
     let once = distance_of(&whole, &with_a_dip(1));
     assert_eq!(once.diverged, None);
-    assert_eq!(once.cwnd.map(|cwnd| cwnd.worst_at_s), Some(2.0), "it is told as a difference");
+    assert_eq!(once.cwnd.map(|cwnd| cwnd.worst_at_s), Some(2.0), "it is a difference");
     let diverged = distance_of(&whole, &with_a_dip(2)).diverged.expect("two in a row");
     assert_eq!((diverged.at_s, diverged.a.cwnd, diverged.b.cwnd), (2.0, 29, 14));
 }

@@ -23,7 +23,7 @@ impl Control for Until {
 }
 
 #[test]
-fn a_plan_tells_what_the_analysis_must_know() {
+fn a_plan_has_what_the_analysis_must_know() {
     let scenario = fink(&[]);
     for plan in scenario.plans() {
         let meta = RunMeta::from_plan(&scenario, plan, Made::default());

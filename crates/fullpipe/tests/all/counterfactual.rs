@@ -129,7 +129,7 @@ fn tx_ring() {
     assert!(ring(&relieved)[1] > 2.0 * busy);
 }
 
-/// Sent packets that the driver has not heard of count for small queues: TCP waits for its own host.
+/// Sent packets that the driver does not know of count for small queues: TCP waits for its own host.
 #[test]
 fn completion() {
     holds("completion", "small_queues", Some("sender.tx_ring"));
@@ -237,8 +237,8 @@ fn udp_socket() {
         assert_eq!(dropping, [place]);
         let full = run.picture.places.iter().find(|own| own.stage == place).unwrap().full;
         assert!(full.is_some_and(|share| share > 0.01), "{full:?}");
-        let told = fullpipe::report::fate(run, &run.datagrams[0]);
-        assert!(told.contains(&format!("at {place}")), "{told}");
+        let sentence = fullpipe::report::fate(run, &run.datagrams[0]);
+        assert!(sentence.contains(&format!("at {place}")), "{sentence}");
     }
     let rate = |run: &Run| run.datagrams[0].mean_mbit.unwrap();
     assert!(rate(&relieved) > 1.2 * rate(&base) && relieved.datagrams[0].undelivered == 0);
@@ -251,9 +251,9 @@ fn udp_socket() {
 fn beside_others() {
     holds("shared_reader", "reader", Some("receiver.receive_buffer"));
     let [base, relieved, other] = runs("datagram_cpu", &[]);
-    let told = |run: &Run| fullpipe::report::fate(run, &run.datagrams[0]);
-    assert!(told(&base).contains("asked for: the sender's CPU never rests"), "{}", told(&base));
-    assert!(told(&other) == told(&base) && told(&relieved).ends_with("delivered"));
+    let fate = |run: &Run| fullpipe::report::fate(run, &run.datagrams[0]);
+    assert!(fate(&base).contains("asked for: the sender's CPU never rests"), "{}", fate(&base));
+    assert!(fate(&other) == fate(&base) && fate(&relieved).ends_with("delivered"));
     let rate = |run: &Run| run.datagrams[0].sent_mbit.unwrap();
     assert!(rate(&relieved) > 1.2 * rate(&base));
 }
@@ -277,8 +277,8 @@ fn dropped_acks() {
         assert!(relieved.mean_mbit > 1.2 * base.mean_mbit, "{name}: relief does not help");
         let change = (other.mean_mbit / base.mean_mbit - 1.0).abs();
         assert!(change < 0.02, "{name}: relieving another limit helps");
-        let told = fullpipe::report::shares::dropped_acks(&base).expect("a sentence");
-        assert!(told.contains(place) && told.starts_with("ACKs: "), "{told}");
+        let sentence = fullpipe::report::shares::dropped_acks(&base).expect("a sentence");
+        assert!(sentence.contains(place) && sentence.starts_with("ACKs: "), "{sentence}");
     }
 }
 

@@ -183,8 +183,8 @@ pub fn run_of(file: &str, variant: &str) -> &'static Run {
 /// Rate, allowed rate and share as the line has them, of two sources: the line itself, and the run's flows or datagrams.
 fn numbers_agree(name: &str, own: &Headline, run: &Run) {
     let (rate, allowed) = (own.rate_mbit.expect("a rate"), own.allowed_mbit.expect("a bound"));
-    let told = fullpipe::numbers::short(rate);
-    assert!(own.text.contains(&format!("{told} of ")), "{name}: {}", own.text);
+    let shown = fullpipe::numbers::short(rate);
+    assert!(own.text.contains(&format!("{shown} of ")), "{name}: {}", own.text);
     assert!(own.text.contains(&fullpipe::numbers::rate(allowed)), "{name}: {}", own.text);
     assert!(own.text.contains(" %)"), "{name}: {}", own.text);
     assert!(rate > 0.0 && rate <= 1.001 * allowed, "{name}: {rate} of {allowed}");
@@ -231,7 +231,7 @@ struct Reported {
     mbit: f64,
     /// How long its transfer took, s; none: as long as the run.
     lasted_s: Option<f64>,
-    /// What the report does not tell and this rate depends on.
+    /// What the report does not say and this rate depends on.
     chosen: &'static str,
 }
 

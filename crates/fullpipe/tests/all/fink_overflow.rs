@@ -159,7 +159,7 @@ fn overflow(scenario: &Scenario, variant: &str) -> Overflow {
 }
 
 fn row(name: &str, run: &Overflow, walk_ns: f64) -> String {
-    // Where packets were sent again that had not been lost, they do not tell the holes.
+    // Where packets were sent again that had not been lost, they do not show the holes.
     let holes = if run.sent_again == run.dropped { run.holes.to_string() } else { "-".into() };
     format!(
         "| {name} | {} | {:.0} | {holes} | {} | {} | {} | {:.2} | {:.2} | {:.1} | {:.2} | {:.0} |\n",

@@ -86,7 +86,7 @@ fn the_page_says_which_profile_a_host_has() {
 }
 
 #[test]
-fn the_rows_that_not_all_read_are_told() {
+fn the_rows_that_not_all_read_are_listed() {
     marked::committed("docs/kernels.md", "unread", &unread());
     let table = table();
     let line = |row: &str| table.lines().find(|l| l.starts_with(&format!("| `{row}`"))).unwrap();

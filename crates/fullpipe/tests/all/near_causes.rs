@@ -50,7 +50,7 @@ const PAIRS: &[Pair] = &[
             [[flow]]\nname = \"bulk\"\nduration = \"5s\"\nwrite = \"75kB\"\napp = { kind = \"rate\", rate = \"10Mbit\" }\n",
         ),
     },
-    // The driver hears late that packets have left, below TCP's own pace, and in time.
+    // The driver learns late that packets have left, below TCP's own pace, and in time.
     Pair {
         fires: (
             "tx_ring",
@@ -144,12 +144,12 @@ fn exchange([rate, delay]: [&str; 2], [asks, answers]: [&str; 2]) -> String {
 #[test]
 fn nagle_is_parted_from_turns() {
     let whole = "write = \"400B\"";
-    let halves = "write = \"200B\"\napp = { kind = \"messages\", size = \"400B\" }";
+    let in_halves = "write = \"200B\"\napp = { kind = \"messages\", size = \"400B\" }";
     let thirds = "write = \"200B\"\napp = { kind = \"messages\", size = \"600B\" }";
     let at_once = |keys: &str| format!("{keys}\nsockopt = {{ TCP_NODELAY = 1 }}");
     for (path, fires, near) in [
-        (["50Mbit", "1ms"], [halves, whole], [whole, whole]),
-        (["50Mbit", "50ms"], [halves, whole], [&at_once(halves)[..], whole]),
+        (["50Mbit", "1ms"], [in_halves, whole], [whole, whole]),
+        (["50Mbit", "50ms"], [in_halves, whole], [&at_once(in_halves)[..], whole]),
         (["100Mbit", "20ms"], [thirds, thirds], [&at_once(thirds)[..], &at_once(thirds)[..]]),
     ] {
         have_their_codes([("nagle", exchange(path, fires)), ("turns", exchange(path, near))]);
@@ -157,17 +157,17 @@ fn nagle_is_parted_from_turns() {
 }
 
 /// Messages of 400 bytes in two writes.
-const HALVES: &str = "write = \"200B\"\napp = { kind = \"messages\", size = \"400B\" }";
+const IN_HALVES: &str = "write = \"200B\"\napp = { kind = \"messages\", size = \"400B\" }";
 
 /// A part that waits in one program alone is named, however the other one writes.
 #[test]
 fn the_side_that_holds_a_part_back_is_named() {
     let path = ["50Mbit", "10ms"];
-    let at_once = format!("{HALVES}\nsockopt = {{ TCP_NODELAY = 1 }}");
-    let corked = format!("{HALVES}\nsockopt = {{ TCP_CORK = 1 }}");
+    let at_once = format!("{IN_HALVES}\nsockopt = {{ TCP_NODELAY = 1 }}");
+    let corked = format!("{IN_HALVES}\nsockopt = {{ TCP_CORK = 1 }}");
     for (ends, said) in [
-        ([HALVES, &at_once], "Nagle's rule on sender stops"),
-        ([&at_once, HALVES], "Nagle's rule on receiver stops"),
+        ([IN_HALVES, &at_once], "Nagle's rule on sender stops"),
+        ([&at_once, IN_HALVES], "Nagle's rule on receiver stops"),
         ([&corked, &at_once], "TCP_CORK on sender stops"),
         ([&at_once, &at_once], "turns ("),
     ] {
@@ -185,9 +185,9 @@ fn late_messages_at_the_programs_own_rate_are_named() {
     let at_once = |keys: &str| format!("{keys}\nsockopt = {{ TCP_NODELAY = 1 }}");
     let path = ["50Mbit", "10ms"];
     for asks in [clocked, ahead] {
-        let late = code(&exchange(path, [asks, &at_once(HALVES)]));
+        let late = code(&exchange(path, [asks, &at_once(IN_HALVES)]));
         assert!(late.starts_with("nagle (") && late.contains("delays the messages of"), "{late}");
-        let on_time = code(&exchange(path, [&at_once(asks), &at_once(HALVES)]));
+        let on_time = code(&exchange(path, [&at_once(asks), &at_once(IN_HALVES)]));
         assert!(on_time.starts_with("app_write ("), "{on_time}");
     }
 }

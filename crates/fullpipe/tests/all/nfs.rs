@@ -27,8 +27,8 @@ fn outcome(case: &Case, engine: &str) -> Outcome {
     let source = Source::text(&case.name, &case.text);
     let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
     let (_, recording) = made_on(engine, &scenario, &case.plan);
-    let genuine = engine == "linux";
-    mounts::outcome((&scenario, case), 0, &recording, genuine).unwrap_or_else(|why| panic!("{why}"))
+    let real = engine == "linux";
+    mounts::outcome((&scenario, case), 0, &recording, real).unwrap_or_else(|why| panic!("{why}"))
 }
 
 fn recorded() -> std::path::PathBuf {
@@ -43,16 +43,16 @@ fn record_random() {
     let mut lines = String::new();
     for number in 1..=MOUNTS {
         let case = random::nfs::case(SEED, number);
-        let genuine = mounts::recorded(&before, &case).unwrap_or_else(|| outcome(&case, "linux"));
-        lines += &format!("{}\n", mounts::line(&case, &genuine));
-        println!("{}", mounts::line(&case, &genuine));
+        let real = mounts::recorded(&before, &case).unwrap_or_else(|| outcome(&case, "linux"));
+        lines += &format!("{}\n", mounts::line(&case, &real));
+        println!("{}", mounts::line(&case, &real));
     }
     std::fs::write(&path, lines).expect("the table");
 }
 
 /// Bar 1 of NFS: the model compared with real Linux.
 #[test]
-fn random_mounts_beside_genuine_linux() {
+fn random_mounts_beside_real_linux() {
     let lines = std::fs::read_to_string(recorded()).expect("what `make nfs-record` writes");
     let mut table = String::from(
         "| | path | mount | buffers, KiB: sends, receives | genuine, Mb/s | | model, Mb/s | | difference |\n\
@@ -61,19 +61,19 @@ fn random_mounts_beside_genuine_linux() {
     let (mut apart, mut same) = (Vec::new(), 0);
     for number in 1..=MOUNTS {
         let case = random::nfs::case(SEED, number);
-        let genuine = mounts::recorded(&lines, &case);
-        let genuine = genuine.unwrap_or_else(|| panic!("{}: `make nfs-record`", case.name));
+        let real = mounts::recorded(&lines, &case);
+        let real = real.unwrap_or_else(|| panic!("{}: `make nfs-record`", case.name));
         let model = outcome(&case, "sim");
-        let difference = model.mbit / genuine.mbit - 1.0;
+        let difference = model.mbit / real.mbit - 1.0;
         apart.push(difference.abs());
-        same += usize::from(model.first.0 == genuine.first.0);
+        same += usize::from(model.first.0 == real.first.0);
         let said = |own: &Outcome| {
             format!("{:.1} | {}, {:.0} %", own.mbit, own.first.0, own.first.1 * 100.0)
         };
         let row = format!(
             "| {number} | {} | {} | {} | {:+.1} % |",
             described(&case),
-            said(&genuine),
+            said(&real),
             said(&model),
             difference * 100.0
         );
@@ -227,9 +227,9 @@ fn record() {
         table += &format!("{row}\n");
         wrong.extend((!expectation.passed).then_some(row));
     }
-    let mut told = String::new();
-    write!(told, "{table}").expect("text");
-    marked::rewritten(PAGE, "nfs-knobs", &told);
+    let mut text = String::new();
+    write!(text, "{table}").expect("text");
+    marked::rewritten(PAGE, "nfs-knobs", &text);
     marked::rewritten(PAGE, "nfs-bursts", &bursts());
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -97,9 +97,9 @@ fn a_mount_asks_for_the_same() {
     let scenario = loaded(IDLE);
     for plan in scenario.plans() {
         let Some(recordings) = both(&scenario, plan) else { return };
-        let [model, genuine] = recordings.each_ref().map(|own| (begins(own, 0) - 0.1) / 0.04);
-        println!("{}: {model:.3} round trips, genuine {genuine:.3}", plan.name());
-        assert!((model - genuine).abs() < 0.05, "{}: {model}, genuine {genuine}", plan.name());
+        let [model, real] = recordings.each_ref().map(|own| (begins(own, 0) - 0.1) / 0.04);
+        println!("{}: {model:.3} round trips, genuine {real:.3}", plan.name());
+        assert!((model - real).abs() < 0.05, "{}: {model}, genuine {real}", plan.name());
         assert_eq!(modelled(plan), counted(&recordings[1]), "{}", plan.name());
     }
 }

@@ -85,8 +85,8 @@ fn started(start: u64) -> Vec<Asked> {
 /// Results of a run on an engine.
 fn made(asked: &Asked, engine: &str) -> (Run, Outcome) {
     let (run, recording) = made_on(engine, &asked.scenario, &asked.case.plan);
-    let genuine = engine == "linux";
-    let outcome = mounts::outcome((&asked.scenario, &asked.case), asked.mount, &recording, genuine);
+    let real = engine == "linux";
+    let outcome = mounts::outcome((&asked.scenario, &asked.case), asked.mount, &recording, real);
     (run, outcome.unwrap_or_else(|why| panic!("{why}")))
 }
 
@@ -117,16 +117,16 @@ struct Both {
     asked: Asked,
     run: Run,
     model: Outcome,
-    genuine: Outcome,
+    real: Outcome,
 }
 
 fn both(recipe: &str) -> Vec<Both> {
     let lines = std::fs::read_to_string(recorded()).expect("what `make nfs-record` writes");
     let one = |asked: Asked| {
-        let genuine = mounts::recorded(&lines, &asked.case);
-        let genuine = genuine.unwrap_or_else(|| panic!("{}: `make nfs-record`", asked.case.name));
+        let real = mounts::recorded(&lines, &asked.case);
+        let real = real.unwrap_or_else(|| panic!("{}: `make nfs-record`", asked.case.name));
         let (run, model) = made(&asked, "sim");
-        Both { asked, run, model, genuine }
+        Both { asked, run, model, real }
     };
     asked(recipe).into_iter().map(one).collect()
 }
@@ -137,7 +137,7 @@ fn said(of: &Outcome) -> String {
 
 /// Distance of the model from real Linux.
 fn apart(both: &Both) -> f64 {
-    (both.model.mbit / both.genuine.mbit - 1.0).abs()
+    (both.model.mbit / both.real.mbit - 1.0).abs()
 }
 
 /// Rates and first limits over round trips and buffers.
@@ -160,7 +160,7 @@ fn buffers(all: &[Both]) -> String {
     for (trip, row) in &rows {
         let ms = *trip as f64 / 1e6;
         for (name, of) in [("genuine", 0), ("model", 1)] {
-            let cells = row.iter().map(|both| said([&both.genuine, &both.model][of]));
+            let cells = row.iter().map(|both| said([&both.real, &both.model][of]));
             let cells = cells.collect::<Vec<_>>().join(" | ");
             writeln!(table, "| {ms} ms | {name} | {cells} |").expect("text");
         }
@@ -191,7 +191,7 @@ fn variants(all: &[Both]) -> String {
             table,
             "| {} | {} | {} | {resent} | {} | {:.1} |",
             name(both),
-            said(&both.genuine),
+            said(&both.real),
             said(&both.model),
             link.dropped,
             f64::from(srtt) / 1e3
@@ -223,7 +223,7 @@ fn study_questions_have_the_same_answers_on_both_engines() {
     let [_, connections, control, beyond, shared] = &all;
     let rate = |of: &(&str, Vec<Both>), variant: &str| {
         let found = of.1.iter().find(|both| name(both) == variant).expect("a variant");
-        [found.genuine.mbit, found.model.mbit]
+        [found.real.mbit, found.model.mbit]
     };
     // Statements of the page in words, for each engine.
     for engine in 0..2 {
@@ -245,13 +245,13 @@ fn study_questions_have_the_same_answers_on_both_engines() {
 #[ignore = "a study: make studies"]
 fn study_clients_that_start_at_other_times_share_alike_on_average() {
     let lines = std::fs::read_to_string(recorded()).expect("what `make nfs-record` writes");
-    let (mut genuine, mut model) = ([vec![], vec![]], [vec![], vec![]]);
+    let (mut real, mut model) = ([vec![], vec![]], [vec![], vec![]]);
     for all in (0..STARTS).map(started) {
         let run = made_on("sim", &all[0].scenario, &all[0].case.plan).0;
         for asked in &all {
             let known = mounts::recorded(&lines, &asked.case);
             let known = known.unwrap_or_else(|| panic!("{}: `make nfs-record`", asked.case.name));
-            genuine[asked.mount].push(known.mbit);
+            real[asked.mount].push(known.mbit);
             model[asked.mount].push(run.nfs[asked.mount].mean_mbit.expect("it is done"));
         }
     }
@@ -259,7 +259,7 @@ fn study_clients_that_start_at_other_times_share_alike_on_average() {
         "| client | genuine, Mb/s: least | mean | most | model, Mb/s: least | mean | most |\n|---|--:|--:|--:|--:|--:|--:|\n",
     );
     let estimates = [0, 1].map(|mount| {
-        [&genuine[mount], &model[mount]].map(|rates| Estimate::of(rates).expect("rates"))
+        [&real[mount], &model[mount]].map(|rates| Estimate::of(rates).expect("rates"))
     });
     let error = |of: &Estimate| of.error().expect("several");
     for (client, both) in CLIENTS.into_iter().zip(&estimates) {
@@ -270,9 +270,9 @@ fn study_clients_that_start_at_other_times_share_alike_on_average() {
     }
     println!("{table}");
     marked::committed(PAGE, "nfs-near-far-starts", &table);
-    for [genuine, model] in &estimates {
-        let errors = error(genuine).hypot(error(model));
-        assert!((genuine.mean - model.mean).abs() <= ERRORS * errors, "{table}");
+    for [real, model] in &estimates {
+        let errors = error(real).hypot(error(model));
+        assert!((real.mean - model.mean).abs() <= ERRORS * errors, "{table}");
     }
 }
 

@@ -95,19 +95,19 @@ const APART: f64 = 0.02;
 /// Real Linux has nearly the same rates.
 #[test]
 #[ignore = "a study: make studies"]
-fn study_genuine_clients_are_as_fast() {
+fn study_real_clients_are_as_fast() {
     let scenario = loaded(TEXT);
     if !has_kernel(&scenario.plans()[0]) {
         return;
     }
     for plan in scenario.plans() {
         let (model, _) = made(&scenario, plan);
-        let (genuine, recording) = made_on("linux", &scenario, plan);
-        for (model, genuine) in rates(&model).into_iter().zip(rates(&genuine)) {
-            let apart = (model / genuine - 1.0).abs();
-            assert!(apart < APART, "{}: {model} for {genuine}", plan.name());
+        let (real, recording) = made_on("linux", &scenario, plan);
+        for (model, real) in rates(&model).into_iter().zip(rates(&real)) {
+            let apart = (model / real - 1.0).abs();
+            assert!(apart < APART, "{}: {model} for {real}", plan.name());
         }
-        let reads = genuine.nfs.iter().map(|own| own.requests.expect("requests").count);
+        let reads = real.nfs.iter().map(|own| own.requests.expect("requests").count);
         assert!(reads.eq([24, 24]), "{}", plan.name());
         let known = ["sender", "beside"].map(|host| introduced(&recording, host));
         if plan.name() == "both write, version 4.2" {

@@ -281,7 +281,7 @@ fn one_reno_flow_fills_its_hosts_ring_and_qdisc() {
 
 /// The metric of the recipe's expectation, without packets that are kept; of each round the segments.
 #[test]
-fn twelve_rounds_of_slow_start_are_told() {
+fn twelve_rounds_of_slow_start_are_found() {
     let source = scenario::recipe("onl-reno-1flow").expect("the recipe").source();
     let set = ["duration=2s", "flow.bulk.duration=2s"].map(|set| SetOption(set.into()));
     let scenario = scenario::load(&source, &set, &[]).unwrap_or_else(|e| panic!("{e}"));
@@ -300,7 +300,7 @@ fn twelve_rounds_of_slow_start_are_told() {
     let end = rounds[11].end_s.expect("an end") + run.flows[0].clock_start_s;
     assert!((end - dropped.expect("CWR").time.as_secs_f64()).abs() < 1e-9, "{end}");
     assert!(segments[11] < 1 << 12, "{segments:?}");
-    // An engine that does not tell them has the same in its samples of 5 ms.
+    // An engine that does not record them has the same in its samples of 5 ms.
     trace.events.retain(|e| !matches!(e.kind, EventKind::Round | EventKind::SlowStartEnded));
     let meta = RunMeta::from_plan(&scenario, &scenario.plans()[0], Made::default());
     let counted = analysis::run(&meta, &trace).flows.remove(0).slow_start_rounds.expect("rounds");
@@ -365,8 +365,8 @@ fn what_is_unused_keeps_cwnd_where_it_is() {
         let at = [1, 2, 3].map(|second| seen.flow_at(Time::secs(second)));
         let slow_start = at.iter().all(|flow| flow.cwnd <= flow.ssthresh);
         let [first, second, third] = at.map(|flow| flow.cwnd);
-        let told = if slow_start { "yes" } else { "no" };
-        table += &format!("| {name} | {first} | {second} | {third} | {most} | {told} |\n");
+        let found = if slow_start { "yes" } else { "no" };
+        table += &format!("| {name} | {first} | {second} | {third} | {most} | {found} |\n");
         (first, third, most, slow_start)
     });
     marked::committed(PAGE, "validation", &table);

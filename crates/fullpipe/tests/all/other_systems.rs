@@ -56,7 +56,7 @@ fn a_fixed_window_holds_a_longer_path() {
 
 /// Without window scaling 65,535 bytes are the most, whatever the system has.
 #[test]
-fn a_fixed_window_is_no_more_than_can_be_told() {
+fn a_fixed_window_is_no_more_than_a_header_can_announce() {
     let sysctl = "sysctl = { \"net.ipv4.tcp_window_scaling\" = 0 }";
     let own = run_from(&format!("kernel = \"6.12\", {sysctl}"), "window = \"2MiB\"", "");
     let rate = own.flows[0].plateau_mbit.expect("it has settled");

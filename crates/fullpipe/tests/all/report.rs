@@ -336,19 +336,19 @@ fn drops_and_full_stages_are_named() {
 
 /// The end of a given-up connection is on the card, above the table and in the text, with its flow.
 #[test]
-fn a_connection_that_was_given_up_is_told() {
+fn a_connection_that_was_given_up_is_shown() {
     let mut document = sample::two_flows();
-    let told = "the connection timed out (ETIMEDOUT)";
-    let card = format!("<p class=\"bad\">at 12.345 s {told}</p>");
-    assert!(!render(&document).contains(told));
+    let sentence = "the connection timed out (ETIMEDOUT)";
+    let card = format!("<p class=\"bad\">at 12.345 s {sentence}</p>");
+    assert!(!render(&document).contains(sentence));
     document.runs[0].flows[1].aborted = Some(Aborted { at_s: 12.345, errno: 110 });
     assert_eq!(render(&document).matches(&card).count(), 1);
     let tables = tables::all(&document);
     let flows = tables.iter().find(|table| table.name == "flows").expect("a table");
     let (run, flow) = (&document.runs[0], &document.runs[0].flows[1]);
-    assert_eq!(flows.finding, format!("{} / {}: at 12.345 s {told}", run.variant, flow.name));
+    assert_eq!(flows.finding, format!("{} / {}: at 12.345 s {sentence}", run.variant, flow.name));
     let text = terminal::render(&document, terminal::Style { width: 1000, color: false });
-    assert_eq!(text.matches(told).count(), 1, "{text}");
+    assert_eq!(text.matches(sentence).count(), 1, "{text}");
 }
 
 #[test]
@@ -384,13 +384,13 @@ fn compared_runs_have_their_parting_in_figures_and_tables() {
     let partings = table("partings");
     assert_eq!(partings.rows.len(), 4);
     assert_eq!(partings.rows[0][2], Cell::Count(diverged[0].a.cwnd.into()));
-    let told = |row: usize| match &partings.rows[row][7] {
+    let happened = |row: usize| match &partings.rows[row][7] {
         Cell::Text(text) => text.clone(),
         other => panic!("{other:?}"),
     };
 
-    assert_eq!(told(1), "at 0.100 s 3 segments retransmitted");
-    assert_eq!(told(0), "nothing");
+    assert_eq!(happened(1), "at 0.100 s 3 segments retransmitted");
+    assert_eq!(happened(0), "nothing");
     assert_eq!(table("distances").finding, "");
     assert!(tables::all(&sample::fink()).iter().all(|table| table.name != "distances"));
 }

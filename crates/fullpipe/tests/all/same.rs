@@ -250,7 +250,7 @@ fn same() {
 }
 
 #[test]
-fn a_changed_value_is_told_from_a_renamed_key() {
+fn a_changed_value_is_distinguished_from_a_renamed_key() {
     let before = "a\tx.old\t11\t1\na\tx.kept\t22\t1\na\tx.gone\t33\t1\n";
     let now = "a\tx.new\t11\t1\na\tx.kept\t23\t1\n";
 

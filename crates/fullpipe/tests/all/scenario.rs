@@ -309,8 +309,8 @@ fn published_figures_have_the_length_that_size_and_rate_give() {
     for plan in scenario.plans() {
         let run = data.run(plan.published_run.as_deref().expect("named")).expect("there");
         let first = run.rows[0].end_s;
-        let told = plan.resolved.report.first_interval.as_secs_f64();
-        assert!((first - told).abs() < 1e-6, "{}: {first} and {told}", plan.name());
+        let reported = plan.resolved.report.first_interval.as_secs_f64();
+        assert!((first - reported).abs() < 1e-6, "{}: {first} and {reported}", plan.name());
         for pair in run.rows.windows(2) {
             assert_eq!(pair[0].end_s, pair[1].start_s);
             assert!((pair[1].end_s - pair[1].start_s - 1.0).abs() < 0.01);

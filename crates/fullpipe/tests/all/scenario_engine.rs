@@ -166,9 +166,10 @@ fn stages_of_a_run_are_those_that_metrics_know() {
     let run = resolved(&EVERY_KEY.replace("duration = \"12s\"", "duration = \"100ms\""));
     let mut recording = Recording::default();
     Simulator.run(&run, &mut recording, &mut Always).expect("it runs");
-    let told: BTreeSet<String> = recording.stages.iter().map(|stage| stage.name.clone()).collect();
-    assert_eq!(told.len(), recording.stages.len());
-    assert_eq!(told, stages(&run).into_iter().collect());
+    let announced: BTreeSet<String> =
+        recording.stages.iter().map(|stage| stage.name.clone()).collect();
+    assert_eq!(announced.len(), recording.stages.len());
+    assert_eq!(announced, stages(&run).into_iter().collect());
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn table(rows: &[Row]) -> String {
 const LARGE: f64 = 20_000.0;
 
 /// Checks the statements of docs/slow-start.md on the tables.
-fn as_told(rows: &[Row]) {
+fn agrees_with_page(rows: &[Row]) {
     for Row { buffer, slow_start, flow, found, bdp, .. } in rows {
         let what = format!("{buffer}, {slow_start}: {:?}, {found:?}", flow.time_to_full_rate_s);
         let (lossless, full) =
@@ -121,7 +121,7 @@ const WHOLE: &str = "1 Gb/s";
 fn check(rate: &str, mark: &str) {
     let rows = rows(rate);
     marked::sampled("docs/slow-start.md", mark, &table(&rows));
-    as_told(&rows);
+    agrees_with_page(&rows);
 }
 
 #[test]

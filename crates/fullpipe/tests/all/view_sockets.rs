@@ -218,7 +218,7 @@ fn the_receiver_names_window_reader_and_cpu() {
 }
 
 #[test]
-fn a_short_transfer_cannot_be_told() {
+fn a_short_transfer_cannot_be_judged() {
     let short = "duration = \"4s\"\n[path]\nrate = \"1Gbit\"\ndelay = { forward = \"50ms\", back = \"50ms\" }\n\
                  [hosts]\nsender = { kernel = \"6.12\" }\nreceiver = { kernel = \"6.12\" }\n\
                  [[flow]]\nname = \"data\"\nbytes = \"200kB\"\n";

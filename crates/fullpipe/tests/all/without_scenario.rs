@@ -62,7 +62,7 @@ fn flow(own: &FlowMeta) -> FlowMeta {
         stop: own.stop,
         bytes: own.bytes,
         base_rtt: None,
-        other_half: own.other_half,
+        reverse_flow: own.reverse_flow,
         shaper: own.shaper.clone(),
         settings: settings(&own.settings),
     }
@@ -198,7 +198,7 @@ const SLOW_BACK: &str = "[path]\n\
     forward = [{ kind = \"link\", name = \"link\", rate = \"50Mbit\" }, { kind = \"delay\", name = \"there\", delay = \"20ms\" }]\n\
     back = [{ kind = \"link\", name = \"up\", rate = \"300kbit\" }, { kind = \"delay\", name = \"back\", delay = \"20ms\" }]\n\
     [[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";
-/// The driver hears of sent packets each millisecond. In this time 1 Gb/s sends more than 20 descriptors hold, but less
+/// The driver learns of sent packets each millisecond. In this time 1 Gb/s sends more than 20 descriptors hold, but less
 /// than 4096 hold.
 const SHORT_RING: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"10ms\", back = \"10ms\" }\n\
     [hosts.sender]\nkernel = \"6.12\"\ntx_ring = \"20 descriptors\"\ntx_coalesce = \"1ms\"\n\

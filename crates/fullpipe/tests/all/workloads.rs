@@ -100,7 +100,7 @@ fn the_simulator_refuses_other_kernels_and_several_files() {
 
 /// Two ways, two versions: the trace has the connections as flows and the events and counters that real Linux records.
 #[test]
-fn the_simulator_tells_mounts_as_genuine_linux_does() {
+fn the_simulator_counts_mounts_as_real_linux_does() {
     const TEXT: &str = r#"
 duration = "6s"
 [path]
@@ -153,7 +153,7 @@ set = { "nfs.files.operation" = "read", "nfs.files.version" = "3" }
 }
 
 #[test]
-fn genuine_linux_refuses_pings() {
+fn real_linux_refuses_pings() {
     let linux = engine::find("linux").expect("the engine");
     let support = linux.support(&load("datagrams.toml").plans()[0].resolved);
     let why = support.iter().find(|(key, _)| key == "datagrams.ping.kind").map(|(_, why)| why);

@@ -30,11 +30,11 @@ impl Config {
     /// Checks a client's connections: all are between the same hosts, and no other client has them.
     fn connections_of(&self, own: &RpcClient, used: &mut [bool]) -> Result<(), String> {
         let demand = |holds, what: &str| demand(holds, format!("rpc {}: {what}", own.name));
-        let halves = self.halves();
+        let reverse_of = self.reverse_flows();
         let mut between = None;
         for &calls in &own.connections {
             let flow = self.flows.get(calls).filter(|flow| flow.answers.is_none());
-            let replies = halves.get(calls).copied().flatten();
+            let replies = reverse_of.get(calls).copied().flatten();
             let pair = flow.zip(replies.map(|replies| &self.flows[replies]));
             let Some((flow, replies)) = pair else {
                 return demand(false, "a connection is a flow that another one answers");

@@ -8,7 +8,7 @@ use alloc::collections::VecDeque;
 /// Log of one flow's ACKs. SACKs are kept apart, because they are large and few runs have them.
 #[derive(Default)]
 pub(super) struct Log {
-    runs: VecDeque<Run>,
+    runs: VecDeque<AckRun>,
     hint: SearchHint,
     /// Number of the next ACK.
     next: u64,
@@ -21,7 +21,7 @@ pub(super) struct Log {
 /// memory.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Run {
+struct AckRun {
     /// Number of the first ACK.
     number: u64,
     count: u32,
@@ -39,9 +39,9 @@ struct Run {
     growth: u32,
 }
 
-const _: () = assert!(size_of::<Run>() == 64);
+const _: () = assert!(size_of::<AckRun>() == 64);
 
-impl Run {
+impl AckRun {
     /// ACK `i` of the run; `sacks` are the first one's.
     fn ack(&self, i: u64, sacks: Option<&Sacks>) -> Ack {
         let sacks = sacks.map(|&sacks| grown(sacks, i * u64::from(self.growth)));
@@ -88,14 +88,14 @@ impl Run {
 
     /// Appends an ACK with SACKs if only the end of the first block grows, at the same pace; returns whether it does.
     /// `first` are the first ACK's SACKs.
-    fn extend_block(&mut self, next: &Ack, first: &Sacks, told: &Sacks) -> bool {
+    fn extend_block(&mut self, next: &Ack, first: &Sacks, sacks: &Sacks) -> bool {
         let last = first.blocks[0].1 + u64::from(self.count - 1) * u64::from(self.growth);
-        let Some(growth) = difference(told.blocks[0].1, last) else { return false };
+        let Some(growth) = difference(sacks.blocks[0].1, last) else { return false };
         // The second ACK of a run sets its pace; the others have to keep it.
         let even = self.count == 1 || growth == self.growth;
         // Only the end of the first block may differ.
-        let rest = first.blocks[1..] == told.blocks[1..] && first.blocks[0].0 == told.blocks[0].0;
-        let same = rest && next.ack == self.ack && told.count == first.count;
+        let rest = first.blocks[1..] == sacks.blocks[1..] && first.blocks[0].0 == sacks.blocks[0].0;
+        let same = rest && next.ack == self.ack && sacks.count == first.count;
         if !(self.has_sacks && even && same && self.lengthen(1)) {
             return false;
         }
@@ -130,7 +130,7 @@ impl Log {
         {
             let extended = match (&ack.sacks, self.sacks.back()) {
                 (None, _) => run.extend(ack),
-                (Some(told), Some(first)) => run.extend_block(ack, first, told),
+                (Some(sacks), Some(first)) => run.extend_block(ack, first, sacks),
                 (Some(_), None) => false,
             };
             if extended {
@@ -139,7 +139,7 @@ impl Log {
         }
 
         // The ACK differs unevenly from the last one, so it begins a run.
-        self.runs.push_back(Run {
+        self.runs.push_back(AckRun {
             number,
             count: 1,
             ack: ack.ack,

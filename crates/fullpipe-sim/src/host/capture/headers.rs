@@ -25,7 +25,7 @@ struct End {
 
 /// State of a flow's two ends, the sending end first.
 #[derive(Clone)]
-struct Flow {
+struct HeaderState {
     forward: bool,
     ip_id: [u16; 2],
     /// Timestamp to be echoed (Linux `ts_recent`).
@@ -39,7 +39,7 @@ pub(super) struct Headers {
     /// Ends of each flow.
     ends: Vec<Ends>,
     timestamps: bool,
-    flows: Vec<Flow>,
+    flows: Vec<HeaderState>,
 }
 
 /// First window of a host's kernel. A run with an unknown kernel was refused before.
@@ -99,7 +99,7 @@ impl Ends {
     /// The ends of a flow: `sender` as configured and as negotiated, and the other end.
     fn new((sender, agreed): (&Host, &Host), receiver: &Host, mtu: u32, mss: u32) -> Ends {
         let window = first_window(agreed, mss);
-        let first = window.told_first();
+        let first = window.syn_ack_window();
         let later = window.rcv_wnd.div_ceil(1 << window.wscale).min(65_535);
         Ends {
             ends: [sender, receiver].map(|host| End::new(host, mtu, mss)),
@@ -119,7 +119,7 @@ impl Headers {
             }
             new
         });
-        let flows = agreed.flows.iter().map(|flow| Flow {
+        let flows = agreed.flows.iter().map(|flow| HeaderState {
             forward: flow.direction == Direction::Forward,
             ip_id: [0; 2],
             ts_recent: [0; 2],
@@ -177,9 +177,9 @@ impl Headers {
     }
 
     /// Lets the host at the packet's destination read its timestamp.
-    pub(super) fn hear(&mut self, (flow, kind): Whose, timestamps: Option<(u32, u32)>) {
-        let hears = usize::from(kind.is_of_sender());
-        let recent = &mut self.flows[usize::from(flow)].ts_recent[hears];
+    pub(super) fn store_ts_recent(&mut self, (flow, kind): Whose, timestamps: Option<(u32, u32)>) {
+        let destination = usize::from(kind.is_of_sender());
+        let recent = &mut self.flows[usize::from(flow)].ts_recent[destination];
         if let Some((value, _)) = timestamps
             && (value.wrapping_sub(*recent) as i32) >= 0
         {

@@ -329,7 +329,7 @@ impl Capture {
     pub(crate) fn take_segment(&mut self, flow: u16, serial: u64, echoed: bool, dropped: bool) {
         let whose = (flow, Kind::Data);
         if echoed {
-            self.hear(whose, serial);
+            self.store_ts_recent(whose, serial);
         }
         let Going { from, to, .. } = self.going(whose);
         let stage = self.stages.receive_buffers[to];
@@ -357,15 +357,15 @@ impl Capture {
 
     /// Lets TCP at the packet's end read its timestamp, to echo it.
     #[cold]
-    pub(crate) fn hear(&mut self, whose: Whose, serial: u64) {
+    pub(crate) fn store_ts_recent(&mut self, whose: Whose, serial: u64) {
         let Going { from, .. } = self.going(whose);
         if let Some(packet) = self.ways[from].packet(serial) {
-            self.headers.hear(whose, packet.timestamps);
+            self.headers.store_ts_recent(whose, packet.timestamps);
         }
     }
 
     /// The next packet of the capture, when the run has reached `now`; at the run's `end` also packets on their way.
-    pub(crate) fn tell(&mut self, now: Time, end: bool) -> Option<Packet> {
+    pub(crate) fn next_packet(&mut self, now: Time, end: bool) -> Option<Packet> {
         let &Reverse((time, number, from, serial, segments)) = self.seen.peek()?;
         let way = &mut self.ways[from];
         let joined = self.skbs.get(&number).map_or(&[][..], |joined| joined);
@@ -381,6 +381,6 @@ impl Capture {
 
         self.seen.pop();
         let joined = self.skbs.remove(&number).unwrap_or_default();
-        way.tell(serial, segments, &joined, time)
+        way.take_sighting(serial, segments, &joined, time)
     }
 }

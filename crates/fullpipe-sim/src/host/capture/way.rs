@@ -21,9 +21,9 @@ struct Entry {
     packet: Packet,
     fate: Option<Fate>,
     /// Sightings that were not written yet.
-    untold: u32,
+    unwritten: u32,
     /// Whether a sighting was written before.
-    told: bool,
+    was_written: bool,
 }
 
 /// Segments of one direction that still have an open fate or open sightings.
@@ -40,7 +40,7 @@ impl Way {
         if self.entries.is_empty() {
             self.first = serial;
         }
-        self.entries.push_back(Entry { packet, fate: None, untold: 0, told: false });
+        self.entries.push_back(Entry { packet, fate: None, unwritten: 0, was_written: false });
     }
 
     fn entry(&mut self, serial: u64) -> Option<&mut Entry> {
@@ -69,7 +69,7 @@ impl Way {
     pub(super) fn see(&mut self, serial: u64, segments: u32) -> bool {
         let known = serial >= self.first;
         if known {
-            self.range(serial, segments).for_each(|entry| entry.untold += 1);
+            self.range(serial, segments).for_each(|entry| entry.unwritten += 1);
         }
         known
     }
@@ -90,7 +90,7 @@ impl Way {
     }
 
     /// The packet that these segments and those of serials `more` form, seen at `time`.
-    pub(super) fn tell(
+    pub(super) fn take_sighting(
         &mut self,
         serial: u64,
         segments: u32,
@@ -98,29 +98,29 @@ impl Way {
         time: Time,
     ) -> Option<Packet> {
         let head = self.entry(serial)?.packet.clone();
-        let mut told = Packet { time, segments: segments + more.len() as u32, len: 0, ..head };
+        let mut sighting = Packet { time, segments: segments + more.len() as u32, len: 0, ..head };
 
         // GRO's joined segments may have serials that do not follow each other.
         let all = (serial..serial + u64::from(segments)).chain(more.iter().copied());
         for serial in all {
             let Some(entry) = self.entry(serial) else { continue };
-            entry.untold -= 1;
-            told.again |= entry.told;
-            entry.told = true;
-            told.len += entry.packet.len;
-            told.fin |= entry.packet.fin;
-            told.resent |= entry.packet.resent;
+            entry.unwritten -= 1;
+            sighting.again |= entry.was_written;
+            entry.was_written = true;
+            sighting.len += entry.packet.len;
+            sighting.fin |= entry.packet.fin;
+            sighting.resent |= entry.packet.resent;
             if let Some(Fate::Dropped(stage)) = entry.fate {
-                count(&mut told, stage);
+                count(&mut sighting, stage);
             }
         }
         self.forget();
-        Some(told)
+        Some(sighting)
     }
 
     /// Forgets the first entries, as long as their fate is known and their sightings are written.
     fn forget(&mut self) {
-        while self.entries.front().is_some_and(|e| e.fate.is_some() && e.untold == 0) {
+        while self.entries.front().is_some_and(|e| e.fate.is_some() && e.unwritten == 0) {
             self.entries.pop_front();
             self.first += 1;
         }

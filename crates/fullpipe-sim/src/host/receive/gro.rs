@@ -75,7 +75,7 @@ impl Received {
 
 /// An skb that waits for more segments.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct GroSkb {
     skb: Received,
     jiffy: u64,
 }
@@ -113,7 +113,7 @@ pub struct Gro {
     hz: u32,
     jiffies: JiffyClock,
     /// Waiting skbs, in the order in which they began to wait.
-    held: Vec<Held>,
+    held: Vec<GroSkb>,
     /// Time of the next poll that is due without an interrupt.
     due: Option<Time>,
 }
@@ -167,7 +167,7 @@ impl Gro {
         if packet.kind != Kind::Data || packet.len == 0 || ends {
             return Led { before, then: Some(alone), joined: None };
         }
-        self.held.push(Held { skb: alone, jiffy: self.jiffies.at(now) });
+        self.held.push(GroSkb { skb: alone, jiffy: self.jiffies.at(now) });
         Led { before, then: None, joined: None }
     }
 

@@ -240,7 +240,7 @@ impl RxRing {
             waiting_ns: waiting_ns.wrapping_add(held_ns),
             ..StageSample::default()
         };
-        let mut sample = self.counters.times.told(now, sample);
+        let mut sample = self.counters.times.add_times(now, sample);
         // The ring was occupied since the first arrival, which its clock does not know yet.
         sample.empty_ns -= occupied_ns;
         sample.full_ns += full_ns;

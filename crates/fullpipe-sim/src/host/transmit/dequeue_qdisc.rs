@@ -279,6 +279,6 @@ impl DequeueQdisc {
             waiting_byte_us: waited_bytes(now, &self.came, &gone),
             ..StageSample::default()
         };
-        self.filling.times.told(now, sample)
+        self.filling.times.add_times(now, sample)
     }
 }

@@ -217,9 +217,9 @@ impl TxRing {
             let (count, len) = (train.count, train.ip_len);
             self.counters.entered.add(Time(entry), 0, count, len);
             self.sent.add(Time(first), service, count, service);
-            self.interrupts.sent(Finishes { first, spacing: service, count }, |told| {
-                self.counters.left.add(Time(told.first), told.spacing, told.count, len);
-                self.finishes.push_back(told);
+            self.interrupts.sent(Finishes { first, spacing: service, count }, |reported| {
+                self.counters.left.add(Time(reported.first), reported.spacing, reported.count, len);
+                self.finishes.push_back(reported);
             });
             append(out, leaving);
         }

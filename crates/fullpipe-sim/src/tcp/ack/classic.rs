@@ -72,17 +72,17 @@ impl Sender {
     pub fn on_ack(&mut self, ack: &Ack, out: &mut impl Output) {
         self.counters.acks_received += 1;
         let known = ack.ack <= self.seq.nxt();
-        self.hear(ack, false, out);
+        self.process_ack(ack, false, out);
         if known {
             self.go_on_after_ack(out);
         }
     }
 
     /// Processes an ACK that arrived alone or `with_data`. Immediate retransmissions go to `out`.
-    pub fn hear(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
+    pub fn process_ack(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
         // tcp_validate_incoming: PAWS refuses an ACK of an earlier lap (tcp_paws_discard).
         if !with_data && self.fails_paws(ack) {
-            self.counters.from_the_past += 1;
+            self.counters.paws_estab += 1;
             self.answer_empty(out);
             return;
         }
@@ -95,7 +95,7 @@ impl Sender {
         self.note_round(ack.ack);
         match self.profile.ack_order {
             AckOrder::CwndLast => self.ack_modern(ack, with_data, out),
-            AckOrder::CwndFirst if ack.ack < self.seq.una() => self.hear_overtaken_ack(ack, out),
+            AckOrder::CwndFirst if ack.ack < self.seq.una() => self.process_overtaken_ack(ack, out),
             AckOrder::CwndFirst => self.ack_classic(ack, with_data, out),
         }
     }
@@ -113,7 +113,7 @@ impl Sender {
 
     /// Sends a packet without data in answer to a refused packet, twice a second at most.
     pub fn answer_empty(&mut self, out: &mut impl Output) {
-        if self.ration.allows(out.now(), &self.ticks) {
+        if self.oow_ratelimit.allows(out.now(), &self.ticks) {
             let departs = self.depart(out.now());
             out.transmit(self.transmission(self.seq.nxt(), 0, false, departs));
         }
@@ -121,7 +121,7 @@ impl Sender {
 
     /// Sends data that an ACK allows (tcp_data_snd_check).
     pub fn go_on_after_ack(&mut self, out: &mut impl Output) {
-        self.tell_walks(out);
+        self.charge_walks(out);
         self.push_pending(false, out);
         self.autotune_sndbuf(out.now());
     }
@@ -141,7 +141,7 @@ impl Sender {
 
     /// Processes an ACK that a later one has overtaken; its SACKs may still be news.
     #[cold]
-    fn hear_overtaken_ack(&mut self, ack: &Ack, out: &mut impl Output) {
+    fn process_overtaken_ack(&mut self, ack: &Ack, out: &mut impl Output) {
         if let Some(sacks) = &ack.sacks
             && ack.ack + self.seq.max_wnd() >= self.seq.una()
         {
@@ -268,7 +268,7 @@ impl Sender {
         if self.is_reno() {
             self.remove_reno_sacks(acked.packets);
         }
-        self.tell_pkts_acked(&freed, ack.tsecr, flags, out);
+        self.pkts_acked_classic(&freed, ack.tsecr, flags, out);
     }
 
     /// Notes packets that the ACK covers first, and that were never sent again.
@@ -315,7 +315,7 @@ impl Sender {
         }
     }
 
-    fn tell_pkts_acked(&mut self, freed: &Freed, tsecr: u32, flags: &Flags, out: &impl Output) {
+    fn pkts_acked_classic(&mut self, freed: &Freed, tsecr: u32, flags: &Flags, out: &impl Output) {
         let counted = match self.profile.pkts_acked {
             PktsAcked::Skbs => freed.skbs,
             PktsAcked::Segments => flags.packets_acked,

@@ -47,25 +47,25 @@ impl Sender {
 
         // tcp_ack, old_ack: an overtaken ACK brings only its SACKs.
         if ack.ack < self.seq.una() {
-            self.hear_old_ack(ack, out);
+            self.process_old_ack(ack, out);
         } else {
-            self.hear_ack(ack, with_data, out);
+            self.process_current_ack(ack, with_data, out);
         }
     }
 
     #[cold]
-    fn hear_old_ack(&mut self, ack: &Ack, out: &mut impl Output) {
+    fn process_old_ack(&mut self, ack: &Ack, out: &mut impl Output) {
         let Some(sacks) = &ack.sacks else { return };
         self.note_prior();
         let mut flags = Flags::default();
         self.take_sacks(ack, sacks, &mut flags, out);
 
         // tcp_fastretrans_alert decides on losses; tcp_xmit_recovery sends.
-        let resend = self.alert(self.seq.una(), 0, &mut flags, out);
+        let resend = self.fastretrans_alert_modern(self.seq.una(), 0, &mut flags, out);
         self.xmit_recovery(resend, out);
     }
 
-    fn hear_ack(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
+    fn process_current_ack(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
         let (prior_una, nothing_out) = (self.seq.una(), self.board.packets_out == 0);
         let (delivered, lost) = (self.board.delivered, self.board.lost_ever);
         let prior_in_flight = self.in_flight();
@@ -82,7 +82,7 @@ impl Sender {
         // no_queue: with nothing in flight only D-SACKs and answers to window probes (tcp_ack_probe) count.
         if nothing_out {
             if flags.dsacking {
-                self.alert(prior_una, 0, &mut flags, out);
+                self.fastretrans_alert_modern(prior_una, 0, &mut flags, out);
             }
             self.on_probe_answer(out);
             return self.process_tlp_ack(ack.ack, &flags, out);
@@ -97,7 +97,7 @@ impl Sender {
         let alarms = flags.data_sacked || flags.ece || flags.dsacking;
         if !flags.not_dup() || alarms || self.ca_state != CaState::Open {
             let duplicate = flags.is_dupack() && !flags.dsacking;
-            resend = self.alert(prior_una, duplicate.into(), &mut flags, out);
+            resend = self.fastretrans_alert_modern(prior_una, duplicate.into(), &mut flags, out);
         }
         if flags.sets_timer {
             self.set_xmit_timer(out);
@@ -171,7 +171,7 @@ impl Sender {
 
         // tcp_check_sack_reneging uses this later.
         flags.reneging = self.board.has_reneged(self.seq.una());
-        self.tell_control(acked.packets, rtts.newest, out.now());
+        self.pkts_acked_modern(acked.packets, rtts.newest, out.now());
     }
 
     fn rtts(&self, acked: (Option<Time>, Option<Time>), flags: &Flags, now: Time) -> Rtts {
@@ -243,7 +243,7 @@ impl Sender {
         }
     }
 
-    fn tell_control(&mut self, packets: u32, rtt_us: Option<u32>, now: Time) {
+    fn pkts_acked_modern(&mut self, packets: u32, rtt_us: Option<u32>, now: Time) {
         self.sync_clock(now);
         let rtt_us = rtt_us.map_or(-1, |us| us.min(i32::MAX as u32) as i32);
         let in_flight = self.in_flight();

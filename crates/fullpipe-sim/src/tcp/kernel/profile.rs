@@ -59,7 +59,7 @@ macro_rules! profile {
             pub name: &'static str,
             /// Whether the profile is unvalidated: no real kernel was compared. It is another version's with later
             /// published changes.
-            pub unjudged: bool,
+            pub unvalidated: bool,
             $(
                 #[doc = $means]
                 ///
@@ -74,7 +74,7 @@ macro_rules! profile {
             const fn of(version: Version) -> Profile {
                 Profile {
                     name: version.name(),
-                    unjudged: version.is_unjudged(),
+                    unvalidated: version.is_unvalidated(),
                     $($row: version.of(&[$((Version::$version, value!($type, $value))),+]),)*
                     $($constant: version.of(&[$((Version::$from, value!($number, $amount))),+]),)*
                 }

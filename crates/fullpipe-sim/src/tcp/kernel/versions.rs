@@ -51,7 +51,7 @@ impl Version {
     }
 
     /// Whether the profile is unvalidated: no real kernel was compared.
-    pub(super) const fn is_unjudged(self) -> bool {
+    pub(super) const fn is_unvalidated(self) -> bool {
         matches!(self, V6_18)
     }
 

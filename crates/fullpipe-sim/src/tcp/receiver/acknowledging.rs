@@ -19,10 +19,10 @@ impl Receiver {
         let advertised = self.window.rcv_wnd;
         let second = owed > u64::from(self.acks.rcv_mss) && self.select_window() >= advertised;
         let beyond_hole = !self.out_of_order.is_empty();
-        let told_at_once = filled && self.profile.compresses_sacks;
+        let reports_fill = filled && self.profile.compresses_sacks;
 
         // __tcp_ack_snd_check: a second full segment, quick mode, or ICSK_ACK_NOW.
-        if second || self.acks.is_quick() || self.acks.now || told_at_once {
+        if second || self.acks.is_quick() || self.acks.now || reports_fill {
             self.ack_deferred |=
                 self.in_backlog && self.profile.socket_backlog == SocketBacklog::OneAck;
             return (!self.ack_deferred).then(|| self.make_ack());

@@ -28,14 +28,14 @@ impl Receiver {
             self.measure(segment);
         }
         if let Some((from, to)) = self.out_of_order.overlap(seq, end) {
-            self.tell_duplicate(from, to);
+            self.set_dsack(from, to);
         }
         let (kept, memory) = self.keep(segment);
 
         // tcp_send_dupack: before 4.18 each such segment is acknowledged at once.
         if !self.profile.compresses_sacks {
             self.window.rmem_alloc += memory;
-            self.out_of_order.tell(seq, end);
+            self.out_of_order.report(seq, end);
             return Taken::Ack(self.make_ack());
         }
         if kept == Kept::Joined {
@@ -48,7 +48,7 @@ impl Receiver {
             self.out_of_order.lengthen(seq, end);
             self.make_ack()
         });
-        self.out_of_order.tell(seq, end);
+        self.out_of_order.report(seq, end);
         if kept == Kept::Apart {
             self.open_beyond_hole(len, false);
             self.window.rmem_alloc += memory;
@@ -70,7 +70,7 @@ impl Receiver {
             segment.split().filter(|packet| self.out_of_order.insert(packet, self.mss)).count();
         let kept = match new {
             0 => Kept::Known,
-            _ if self.out_of_order.join(segment, &self.pieces) => Kept::Joined,
+            _ if self.out_of_order.join(segment, &self.page_frags) => Kept::Joined,
             _ => Kept::Apart,
         };
         self.duplicates += u64::from(segment.packets()) - new as u64;

@@ -15,11 +15,11 @@ pub(in crate::tcp) fn truesize(
     (seq, end): (u64, u64),
     (packets, len): (u32, u32),
     overhead: u64,
-    pieces: &PageFrags,
+    page_frags: &PageFrags,
 ) -> u64 {
     let heads = match packets {
         1 => 1,
-        _ => Joined::of((seq, end), (packets, len), pieces).heads(),
+        _ => Joined::of((seq, end), (packets, len), page_frags).heads(),
     };
     end - seq + heads * overhead
 }
@@ -41,13 +41,13 @@ impl Joined {
     pub(in crate::tcp) fn of(
         (seq, end): (u64, u64),
         (packets, len): (u32, u32),
-        pieces: &PageFrags,
+        page_frags: &PageFrags,
     ) -> Joined {
-        let (frags, heads) = match pieces.count(seq, end) {
+        let (frags, heads) = match page_frags.count(seq, end) {
             1 => (packets, packets.div_ceil(MAX_FRAGS)),
             all if packets == 1 => (all, 1),
             // A border between two packets cuts neither.
-            _ => packed(pieces.of_packets(seq, end, len)),
+            _ => packed(page_frags.of_packets(seq, end, len)),
         };
         Joined { end, frags, heads: heads.max(1), tailroom: 0 }
     }
@@ -90,11 +90,11 @@ impl Joined {
 /// PageFrags of packets with so many each, and their heads: all pieces of a packet have one head.
 fn packed(packets: impl Iterator<Item = u32>) -> (u32, u32) {
     let (mut all, mut heads, mut under_last) = (0, 1, 0);
-    for pieces in packets {
-        all += pieces;
-        under_last += pieces;
+    for page_frags in packets {
+        all += page_frags;
+        under_last += page_frags;
         if under_last > MAX_FRAGS {
-            (heads, under_last) = (heads + 1, pieces);
+            (heads, under_last) = (heads + 1, page_frags);
         }
     }
     (all, heads)
@@ -106,10 +106,10 @@ mod tests {
 
     #[test]
     fn an_skb_takes_what_continues_it_while_there_are_pieces() {
-        let pieces = PageFrags::default();
-        let mut skb = Joined::of((0, 1000), (1, 1000), &pieces);
+        let page_frags = PageFrags::default();
+        let mut skb = Joined::of((0, 1000), (1, 1000), &page_frags);
         let mut take =
-            |seq, end| skb.append(seq, Joined::of((seq, end), (1, 1000), &pieces)).is_some();
+            |seq, end| skb.append(seq, Joined::of((seq, end), (1, 1000), &page_frags)).is_some();
         assert!(!take(2000, 3000), "not the next one");
         let joined = (1..40).take_while(|i| take(i * 1000, (i + 1) * 1000)).count();
         assert_eq!(joined, 16, "17 pieces in all");

@@ -80,36 +80,39 @@ mod tests {
 
     /// Windows of the ACKs of `count` segments, each of which is read at once if `reads`.
     fn windows(tcp: &mut Receiver, count: u64, reads: bool) -> Vec<u64> {
-        let mut told = Vec::new();
+        let mut offered = Vec::new();
         for number in 0..count {
             let now = Time::us(number * 10);
             let seq = number * u64::from(MSS);
             let ack = tcp.on_segment(now, Segment { seq, len: MSS, ..Segment::default() });
-            told.extend(ack.map(|ack| ack.window));
+            offered.extend(ack.map(|ack| ack.window));
             if reads {
-                told.extend(tcp.read(now, MSS.into()).map(|ack| ack.window));
+                offered.extend(tcp.read(now, MSS.into()).map(|ack| ack.window));
             }
         }
-        told
+        offered
     }
 
     #[test]
     fn a_fixed_window_stays_while_the_reader_keeps_up() {
         let mut tcp = receiver(System::FixedWindow(262_144), None);
-        assert_eq!(tcp.window.told_first(), 65_535);
-        let told = windows(&mut tcp, 1000, true);
+        assert_eq!(tcp.window.syn_ack_window(), 65_535);
+        let offered = windows(&mut tcp, 1000, true);
         // An ACK before the read offers less by the unread data; none offers more.
-        assert!(told.iter().all(|own| (260_000..=262_144).contains(own)), "{told:?}");
+        assert!(offered.iter().all(|own| (260_000..=262_144).contains(own)), "{offered:?}");
     }
 
     /// Memory has no effect: a window of full segments fills to the last one that fits, and the right edge stays.
     #[test]
     fn data_that_nobody_reads_closes_the_window() {
         let mut tcp = receiver(System::FixedWindow(10 * u64::from(MSS)), None);
-        let told = windows(&mut tcp, 10, false);
+        let offered = windows(&mut tcp, 10, false);
         assert_eq!(tcp.make_ack().window, 0);
-        let left = told.iter().map(|own| own / u64::from(MSS));
-        assert!(left.clone().zip(left.skip(1)).all(|(before, after)| after < before), "{told:?}");
+        let left = offered.iter().map(|own| own / u64::from(MSS));
+        assert!(
+            left.clone().zip(left.skip(1)).all(|(before, after)| after < before),
+            "{offered:?}"
+        );
         assert_eq!((tcp.dropped, tcp.prunes), (0, 0));
         assert!(tcp.read(Time::ms(1), 10 * u64::from(MSS)).is_some_and(|ack| ack.window == 14_600));
     }
@@ -117,8 +120,8 @@ mod tests {
     #[test]
     fn what_a_program_asks_for_is_the_window_of_windows() {
         let mut tcp = receiver(System::Windows(Autotuning::Normal), Some(212_992));
-        let told = windows(&mut tcp, 1000, true);
-        assert!(told.iter().all(|own| (210_000..=212_992).contains(own)), "{told:?}");
+        let offered = windows(&mut tcp, 1000, true);
+        assert!(offered.iter().all(|own| (210_000..=212_992).contains(own)), "{offered:?}");
         assert_eq!(tcp.window.wscale, 2);
     }
 }

@@ -11,10 +11,10 @@ impl Receiver {
     /// before, or the handshake's last packet after data that overtook it.
     pub(super) fn take_empty(&mut self, now: Time, segment: &Segment) -> Taken {
         if segment.seq >= self.window.rcv_wup {
-            self.hear_echo(segment.tsecr);
+            self.take_echo(segment.tsecr);
             return Taken::Asks(false);
         }
-        if !self.ration.allows(now, &self.ticks) && self.profile.rations_empty_answers {
+        if !self.oow_ratelimit.allows(now, &self.ticks) && self.profile.rations_empty_answers {
             return Taken::Nothing;
         }
         Taken::Ack(self.make_ack())

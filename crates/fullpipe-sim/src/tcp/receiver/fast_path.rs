@@ -135,7 +135,7 @@ impl Receiver {
     pub(super) fn truesize(&self, segment: &Segment) -> u64 {
         let range = (segment.seq, segment.seq + u64::from(segment.len));
         let packets = (segment.packets(), segment.packet_len());
-        truesize(range, packets, self.profile.rx_overhead, &self.pieces)
+        truesize(range, packets, self.profile.rx_overhead, &self.page_frags)
     }
 
     /// Whether a segment takes the fast path.

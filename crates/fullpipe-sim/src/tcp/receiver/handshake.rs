@@ -41,6 +41,6 @@ impl Receiver {
     /// Takes the metrics of an earlier connection to the same host, after [`Self::on_accept`]. They give a timeout, and
     /// a pause between segments counts as long beyond it (3.14 and 6.12 `tcp_init_metrics`, `tcp_event_data_recv`).
     pub fn take_metrics(&mut self, cached: &Metrics) {
-        cached.tell_rtt(self.profile.cached_metrics, self.timestamps, &mut self.acks.rtt, 0);
+        cached.apply_rtt(self.profile.cached_metrics, self.timestamps, &mut self.acks.rtt, 0);
     }
 }

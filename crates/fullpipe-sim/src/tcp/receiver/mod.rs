@@ -83,7 +83,7 @@ pub struct Receiver {
     /// Whether an ACK waits for the end of the backlog (TCP_ACK_DEFERRED).
     ack_deferred: bool,
     /// Rate limit of answers to segments without data outside the window.
-    ration: OowRatelimit,
+    oow_ratelimit: OowRatelimit,
     /// Timestamp of packets sent now.
     clock: u32,
     ticks: JiffyClock,
@@ -100,7 +100,7 @@ pub struct Receiver {
     out_of_order: OutOfOrder,
     fast: FastPath,
     waiting: ReceiveQueue,
-    pieces: PageFrags,
+    page_frags: PageFrags,
     /// Time at which the application last read.
     last_read: Time,
     /// Bytes the application has read.
@@ -112,7 +112,7 @@ pub struct Receiver {
     /// Segments dropped for want of buffer: no memory, or no window left.
     pub dropped: u64,
     /// Skbs refused for an old timestamp (PAWS), as after reordering; Linux `PAWSEstab`.
-    pub from_the_past: u64,
+    pub paws_estab: u64,
     /// Skbs refused because they begin beyond the window.
     pub beyond_window: u64,
     /// Attempts to free memory (PruneCalled, `tcp_prune_queue`).
@@ -198,7 +198,7 @@ impl Receiver {
             compressed: Compressed::new(&host.sysctl),
             in_backlog: false,
             ack_deferred: false,
-            ration: OowRatelimit::default(),
+            oow_ratelimit: OowRatelimit::default(),
             clock: 0,
             window,
             ticks: JiffyClock::jiffies(host.hz),
@@ -211,7 +211,7 @@ impl Receiver {
             fast: FastPath::new(&profile),
             out_of_order: OutOfOrder::new(profile.rx_overhead, profile.joins_received),
             waiting: ReceiveQueue::new(profile.rx_overhead, profile.joins_received),
-            pieces: PageFrags::default(),
+            page_frags: PageFrags::default(),
             last_read: Time::ZERO,
             bytes_read: 0,
             segments_read: 0,
@@ -219,7 +219,7 @@ impl Receiver {
             dropped: 0,
             prunes: 0,
             prunes_failed: 0,
-            from_the_past: 0,
+            paws_estab: 0,
             beyond_window: 0,
             duplicates: 0,
             mib: ReceiverMib::default(),
@@ -231,7 +231,7 @@ impl Receiver {
 
     /// The MSS that the peer announces, bytes without options, as its SYN arrives. No segment is thought to be larger than those
     /// that this end may send (6.12 `tcp_initialize_rcv_mss`). To be called before the connection is there.
-    pub fn hear_mss(&mut self, mss: u32) {
+    pub fn take_peer_mss(&mut self, mss: u32) {
         let option = headers(self.timestamps) - headers(false);
         let own = mss.saturating_sub(option).max(MIN_MSS);
         self.acks.rcv_mss = self.acks.rcv_mss.min(own);
@@ -242,12 +242,12 @@ impl Receiver {
         self.is_locked.then_some(self.window.rcvbuf)
     }
 
-    /// Takes a change of the sender's memory layout ([`Output::begin_piece`]) before the data arrives that it concerns.
+    /// Takes a change of the sender's memory layout ([`Output::begin_page_frag`]) before the data arrives that it concerns.
     ///
-    /// [`Output::begin_piece`]: crate::tcp::Output::begin_piece
-    pub fn begin_piece(&mut self, piece: PageFrag) {
+    /// [`Output::begin_page_frag`]: crate::tcp::Output::begin_page_frag
+    pub fn begin_page_frag(&mut self, page_frag: PageFrag) {
         if self.profile.joins_received {
-            self.pieces.begin(piece);
+            self.page_frags.begin(page_frag);
         }
     }
 
@@ -291,18 +291,18 @@ impl Receiver {
         if !self.is_acceptable(segment) {
             return self.refuse(segment);
         }
-        self.hear_timestamps(segment);
+        self.take_timestamps(segment);
         let remaining = self.window.remaining(self.rcv_nxt);
         let closed = seq >= self.rcv_nxt + remaining;
         if segment.cwr && !closed {
-            self.ecn.hear_cwr();
+            self.ecn.accept_cwr();
             self.acks.now = true;
         }
         let packets = u64::from(segment.packets());
         // tcp_data_queue: a repetition is answered by a D-SACK.
         if end <= self.rcv_nxt {
             self.duplicates += packets;
-            self.tell_duplicate(seq, end);
+            self.set_dsack(seq, end);
             return self.ask_in_quick_mode();
         }
         let next = seq <= self.rcv_nxt;
@@ -311,7 +311,7 @@ impl Receiver {
         }
         // tcp_data_queue: data outside the window is dropped (out_of_window).
         if closed || next && remaining == 0 {
-            self.tell_duplicate(seq, self.rcv_nxt);
+            self.set_dsack(seq, self.rcv_nxt);
             self.dropped += packets;
             return self.ask_in_quick_mode();
         }
@@ -319,7 +319,7 @@ impl Receiver {
             self.acks.enter_quick_mode(self.window.rcv_wnd);
         }
         if !next {
-            self.hear_mark(segment.ecn);
+            self.check_ce(segment.ecn);
         }
         // tcp_try_rmem_schedule, unless the fast path skips it.
         let fast = self.is_fast(segment);
@@ -331,9 +331,9 @@ impl Receiver {
             }
             return Taken::Asks(false);
         }
-        if self.pieces.are_awaited() {
+        if self.page_frags.are_awaited() {
             let read = Some(self.last_read).filter(|_| self.waiting.bytes() == 0);
-            self.pieces.reach(self.rcv_nxt, read);
+            self.page_frags.reach(self.rcv_nxt, read);
         }
         if !next {
             self.fast.leave();
@@ -345,7 +345,7 @@ impl Receiver {
     /// Takes a segment that begins at or before the next expected number.
     fn take_next(&mut self, now: Time, segment: &Segment, fast: bool) -> Taken {
         let had_hole = !self.out_of_order.is_empty();
-        self.tell_duplicate(segment.seq, self.rcv_nxt);
+        self.set_dsack(segment.seq, self.rcv_nxt);
         self.take_in_order(segment);
         // Data behind a hole that this segment fills still has its old memory here.
         if segment.len > 0 {
@@ -380,7 +380,7 @@ impl Receiver {
     fn follow_data(&mut self, now: Time, segment: &Segment) {
         self.measure(segment);
         self.acks.on_data(now, self.window.rcv_wnd);
-        self.hear_mark(segment.ecn);
+        self.check_ce(segment.ecn);
         if let Some(space) = &mut self.space {
             space.on_data(self.ticks.at(now) as u32, self.rcv_nxt, self.window.rcv_wnd);
         }
@@ -395,8 +395,8 @@ impl Receiver {
     }
 
     /// tcp_ecn_check_ce.
-    fn hear_mark(&mut self, ecn: Ecn) {
-        if self.ecn.hear(ecn) {
+    fn check_ce(&mut self, ecn: Ecn) {
+        if self.ecn.check_ce(ecn) {
             self.acks.enter_quick_mode_for(self.window.rcv_wnd, QUICKACKS);
         }
     }
@@ -422,7 +422,7 @@ impl Receiver {
             let new = segment.packets() - known;
             let skb =
                 Came { seq: next, end: data_end, largest: segment.packet_len(), packets: new };
-            self.window.rmem_alloc += self.waiting.push(skb, &self.pieces);
+            self.window.rmem_alloc += self.waiting.push(skb, &self.page_frags);
             self.segments_queued += u64::from(new);
             self.duplicates += u64::from(known);
         }
@@ -442,7 +442,7 @@ impl Receiver {
         // Data that becomes readable has its memory counted already.
         let held = self.out_of_order.memory();
         if let Some(twice) = self.out_of_order.drop_below(end, self.mss) {
-            self.tell_duplicate(twice, end);
+            self.set_dsack(twice, end);
         }
         let runs = self.out_of_order.take_from(self.rcv_nxt, self.mss);
         for &(len, count) in &runs {
@@ -465,7 +465,7 @@ impl Receiver {
     }
 
     /// tcp_dsack_set: notes that `[start, end)` arrived for the second time.
-    fn tell_duplicate(&mut self, start: u64, end: u64) {
+    fn set_dsack(&mut self, start: u64, end: u64) {
         if self.dsack && start < end {
             self.duplicate = Some((start, end));
         }

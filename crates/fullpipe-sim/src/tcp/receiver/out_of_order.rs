@@ -51,13 +51,13 @@ struct Blocks {
 impl Blocks {
     /// tcp_sack_new_ofo_skb: makes an arrival the first block, joined with all blocks that touch it directly or
     /// indirectly. The last block may be forgotten for it.
-    fn tell(&mut self, start: u64, end: u64) {
+    fn put_first(&mut self, start: u64, end: u64) {
         let mut first = (start, end);
         let touches =
             |block: &(u64, u64), first: (u64, u64)| block.0 <= first.1 && first.0 <= block.1;
 
         // A block that grows may touch others, so each search begins anew.
-        while let Some(at) = self.told().iter().position(|block| touches(block, first)) {
+        while let Some(at) = self.as_slice().iter().position(|block| touches(block, first)) {
             let block = self.list[at];
             first = (first.0.min(block.0), first.1.max(block.1));
             self.list.copy_within(at + 1..self.count, at);
@@ -80,7 +80,7 @@ impl Blocks {
         self.count = kept;
     }
 
-    fn told(&self) -> &[(u64, u64)] {
+    fn as_slice(&self) -> &[(u64, u64)] {
         &self.list[..self.count]
     }
 }
@@ -183,11 +183,11 @@ impl OutOfOrder {
 
     /// Joins a segment, new in the queue, to the one before it, if possible; returns whether it did. The pieces hold
     /// its data.
-    pub(in crate::tcp) fn join(&mut self, segment: &Segment, pieces: &PageFrags) -> bool {
+    pub(in crate::tcp) fn join(&mut self, segment: &Segment, page_frags: &PageFrags) -> bool {
         let Some(joined) = &mut self.joined else { return false };
         let (seq, end) = (segment.seq, segment.end());
         let before = joined.range_mut(..seq).next_back();
-        let skb = Joined::of((seq, end), (segment.packets(), segment.packet_len()), pieces);
+        let skb = Joined::of((seq, end), (segment.packets(), segment.packet_len()), page_frags);
         if before.is_some_and(|(_, last)| last.append(seq, skb).is_some()) {
             return true;
         }
@@ -224,14 +224,14 @@ impl OutOfOrder {
     }
 
     /// Lets SACKs report `[start, end)`, which has arrived, from now on.
-    pub(in crate::tcp) fn tell(&mut self, start: u64, end: u64) {
-        self.blocks.tell(start, end);
+    pub(in crate::tcp) fn report(&mut self, start: u64, end: u64) {
+        self.blocks.put_first(start, end);
     }
 
     /// Extends the block that `[start, end)` touches, in place (tcp_sack_extend).
     pub(in crate::tcp) fn lengthen(&mut self, start: u64, end: u64) {
-        let told = &mut self.blocks.list[..self.blocks.count];
-        if let Some(block) = told.iter_mut().find(|block| block.0 <= end && start <= block.1) {
+        let reported = &mut self.blocks.list[..self.blocks.count];
+        if let Some(block) = reported.iter_mut().find(|block| block.0 <= end && start <= block.1) {
             *block = (block.0.min(start), block.1.max(end));
         }
     }
@@ -239,15 +239,15 @@ impl OutOfOrder {
     /// Whether an ACK with `[start, end)` may leave out another block: it touches only the third or fourth block, or
     /// none of two or more.
     pub(in crate::tcp) fn crowds(&self, start: u64, end: u64) -> bool {
-        let told = self.blocks.told();
-        let touched = told.iter().position(|block| block.0 <= end && start <= block.1);
-        touched.unwrap_or(told.len()) >= BLOCKS_EXPECTED
+        let reported = self.blocks.as_slice();
+        let touched = reported.iter().position(|block| block.0 <= end && start <= block.1);
+        touched.unwrap_or(reported.len()) >= BLOCKS_EXPECTED
     }
 
     /// Whether the segment at `seq` would lengthen the last arrival, at the end of the queue.
     pub(in crate::tcp) fn grows_at(&self, seq: u64) -> bool {
-        let last_told = self.blocks.told().first();
-        self.ranges.end() == Some(seq) && last_told.is_some_and(|&(_, end)| end == seq)
+        let last_reported = self.blocks.as_slice().first();
+        self.ranges.end() == Some(seq) && last_reported.is_some_and(|&(_, end)| end == seq)
     }
 
     /// Appends `count` segments of a full MSS, where [`OutOfOrder::grows_at`] holds for their first byte.
@@ -319,6 +319,6 @@ impl OutOfOrder {
 
     /// The blocks to report, most recent first.
     pub(in crate::tcp) fn blocks(&self) -> &[(u64, u64)] {
-        self.blocks.told()
+        self.blocks.as_slice()
     }
 }

@@ -49,7 +49,7 @@ pub(in crate::tcp) struct ReceiveQueue {
     bytes: u64,
     /// Bytes of the first skb that were read, and segments of it that were reported as read.
     read_of_first: u64,
-    told_of_first: u64,
+    reported_of_first: u64,
 }
 
 impl ReceiveQueue {
@@ -61,7 +61,7 @@ impl ReceiveQueue {
             tail: None,
             bytes: 0,
             read_of_first: 0,
-            told_of_first: 0,
+            reported_of_first: 0,
         }
     }
 
@@ -76,9 +76,9 @@ impl ReceiveQueue {
     }
 
     /// Adds an skb with data in these pieces; returns its additional memory.
-    pub(in crate::tcp) fn push(&mut self, came: Came, pieces: &PageFrags) -> u64 {
+    pub(in crate::tcp) fn push(&mut self, came: Came, page_frags: &PageFrags) -> u64 {
         let Came { seq, end, largest, packets } = came;
-        let (bytes, joined) = (end - seq, Joined::of((seq, end), (packets, largest), pieces));
+        let (bytes, joined) = (end - seq, Joined::of((seq, end), (packets, largest), page_frags));
         let len = largest.min(bytes as u32);
 
         // tcp_try_coalesce: the last skb takes the data, if it can.
@@ -190,7 +190,7 @@ impl ReceiveQueue {
         self.bytes -= bytes;
         let mut left = bytes + self.read_of_first;
         let (mut segments, mut freed) = (0, 0);
-        let told = core::mem::take(&mut self.told_of_first);
+        let reported = core::mem::take(&mut self.reported_of_first);
         while let Some(run) = self.runs.front_mut() {
             // Skbs of a run are alike, so whole ones are counted by a division.
             let whole = match left >= run.skb.bytes * u64::from(run.count) {
@@ -202,9 +202,9 @@ impl ReceiveQueue {
             left -= run.skb.bytes * u64::from(whole);
             run.count -= whole;
             if run.count > 0 {
-                self.told_of_first = left / u64::from(run.skb.len);
+                self.reported_of_first = left / u64::from(run.skb.len);
                 if segments == 0 {
-                    self.told_of_first = self.told_of_first.max(told);
+                    self.reported_of_first = self.reported_of_first.max(reported);
                 }
                 break;
             }
@@ -214,7 +214,7 @@ impl ReceiveQueue {
             self.tail = None;
         }
         self.read_of_first = left;
-        (segments + self.told_of_first - told, freed)
+        (segments + self.reported_of_first - reported, freed)
     }
 }
 
@@ -233,20 +233,22 @@ mod tests {
 
     #[test]
     fn memory_is_free_when_all_of_an_skb_is_read() {
-        let (mut queue, pieces) = (ReceiveQueue::new(832, true), PageFrags::default());
-        let taken: u64 = (0..3).map(|i| queue.push(one(i * 1000, (i + 1) * 1000), &pieces)).sum();
+        let (mut queue, page_frags) = (ReceiveQueue::new(832, true), PageFrags::default());
+        let taken: u64 =
+            (0..3).map(|i| queue.push(one(i * 1000, (i + 1) * 1000), &page_frags)).sum();
         assert_eq!((taken, queue.first_bytes()), (3832, 3000), "they joined");
         assert_eq!(queue.read(1500), (1, 0));
         assert_eq!((queue.bytes(), queue.first_bytes()), (1500, 1500));
-        assert_eq!(queue.push(one(3000, 3500), &pieces), 500, "the last skb is not read yet");
+        assert_eq!(queue.push(one(3000, 3500), &page_frags), 500, "the last skb is not read yet");
         assert_eq!(queue.read(2000), (3, 4332));
-        assert_eq!(queue.push(one(3500, 4500), &pieces), 1832, "there is none to join");
+        assert_eq!(queue.push(one(3500, 4500), &page_frags), 1832, "there is none to join");
     }
 
     #[test]
     fn segments_apart_are_free_one_by_one() {
-        let (mut queue, pieces) = (ReceiveQueue::new(256, false), PageFrags::default());
-        let taken: u64 = (0..3).map(|i| queue.push(one(i * 1000, (i + 1) * 1000), &pieces)).sum();
+        let (mut queue, page_frags) = (ReceiveQueue::new(256, false), PageFrags::default());
+        let taken: u64 =
+            (0..3).map(|i| queue.push(one(i * 1000, (i + 1) * 1000), &page_frags)).sum();
         assert_eq!((taken, queue.first_bytes()), (3768, 1000));
         assert_eq!(queue.read(1999), (1, 1256));
         assert_eq!(queue.read(1), (1, 1256));

@@ -19,10 +19,10 @@ impl Receiver {
     pub(super) fn refuse(&mut self, segment: &Segment) -> Taken {
         let packets = u64::from(segment.packets());
         let past = self.fails_paws(segment.tsval);
-        self.from_the_past += u64::from(past);
+        self.paws_estab += u64::from(past);
         if segment.seq < self.rcv_nxt {
             self.duplicates += packets;
-            self.tell_duplicate(segment.seq, segment.end().min(self.rcv_nxt));
+            self.set_dsack(segment.seq, segment.end().min(self.rcv_nxt));
             self.acks.enter_quick_mode(self.window.rcv_wnd);
         } else if !past {
             self.beyond_window += 1;
@@ -32,6 +32,6 @@ impl Receiver {
 
     /// Number that grows with each segment of new data that was not taken.
     pub fn left_out(&self) -> u64 {
-        self.dropped + self.from_the_past + self.beyond_window
+        self.dropped + self.paws_estab + self.beyond_window
     }
 }

@@ -21,7 +21,7 @@ impl Receiver {
 
     /// Takes the timestamps of a segment that passes tcp_validate_incoming. Its own is echoed from now on if the
     /// segment covers the last acknowledged number (tcp_replace_ts_recent).
-    pub(super) fn hear_timestamps(&mut self, segment: &Segment) {
+    pub(super) fn take_timestamps(&mut self, segment: &Segment) {
         self.measure_echo(segment);
         if segment.seq <= self.window.rcv_wup && segment.tsval >= self.ts_recent {
             self.ts_recent = segment.tsval;
@@ -46,7 +46,7 @@ impl Receiver {
 
     /// Takes the timestamp of an ACK without data (tcp_replace_ts_recent), if all earlier data of its sender is
     /// acknowledged.
-    pub fn hear_timestamp(&mut self, tsval: u32) {
+    pub fn take_ack_timestamp(&mut self, tsval: u32) {
         if self.rcv_nxt == self.window.rcv_wup {
             self.ts_recent = self.ts_recent.max(tsval);
         }
@@ -54,7 +54,7 @@ impl Receiver {
 
     /// Takes the echo of an ACK without data: later data with the same echo is no sample of the RTT (6.12
     /// `tcp_rcv_established`).
-    pub fn hear_echo(&mut self, tsecr: u32) {
+    pub fn take_echo(&mut self, tsecr: u32) {
         if let Some(growth) = &mut self.growth {
             growth.on_echo(tsecr, 0, false);
         }

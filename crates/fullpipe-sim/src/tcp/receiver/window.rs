@@ -150,7 +150,7 @@ impl ReceiveWindow {
     }
 
     /// Window that the SYN-ACK advertises, unscaled.
-    pub fn told_first(&self) -> u64 {
+    pub fn syn_ack_window(&self) -> u64 {
         self.rcv_wnd.min(SYN_ACK_WINDOW)
     }
 
@@ -399,12 +399,12 @@ impl ReceiveWindow {
         let before = core::mem::replace(&mut self.rcv_wnd, window);
         self.rcv_wup = rcv_nxt;
         // The offered window may exceed the field of the header.
-        let told = window.min(65_535 << self.wscale) >> self.wscale << self.wscale;
-        match (before, told) {
+        let advertised = window.min(65_535 << self.wscale) >> self.wscale << self.wscale;
+        match (before, advertised) {
             (1.., 0) => self.mib.to_zero += 1,
             (0, 1..) => self.mib.from_zero += 1,
             _ => {}
         }
-        told
+        advertised
     }
 }

@@ -20,7 +20,7 @@ impl Sender {
     }
 
     /// tcp_fastretrans_alert.
-    pub(in crate::tcp) fn alert(
+    pub(in crate::tcp) fn fastretrans_alert_modern(
         &mut self,
         prior_una: u64,
         duplicates: u32,

@@ -67,10 +67,11 @@ impl Sender {
 
     /// Marks losses below SACKs of data sent after recovery began, which prove them (2.6.20 event B).
     pub(super) fn mark_data_lost(&mut self, flags: &Flags) {
-        let told = flags.data_lost && (self.recovery.fack || !self.profile.data_lost_needs_fack);
+        let is_proof =
+            flags.data_lost && (self.recovery.fack || !self.profile.data_lost_needs_fack);
         let inside = self.seq.una() < self.recovery.high_seq && self.ca_state != CaState::Open;
         if self.profile.marks_data_lost
-            && told
+            && is_proof
             && inside
             && self.fackets_out() > self.recovery.reordering
         {

@@ -148,7 +148,7 @@ impl Sender {
             self.queue.cut(start);
             self.queue.cut(end);
         }
-        self.tell_walks(out);
+        self.charge_walks(out);
         self.walks_split_at(end);
         let departs = self.depart(out.now());
         let skb = self.transmission(start, len, true, departs);

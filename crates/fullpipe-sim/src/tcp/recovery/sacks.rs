@@ -41,22 +41,22 @@ impl Sender {
         }
         let lost_before = self.board.lost_out;
         let high_seq = self.recovery.high_seq;
-        let told_before = usize::from(dsack);
-        flags.data_lost = blocks[told_before..].iter().any(|&(_, end)| end > high_seq);
+        let first_sack = usize::from(dsack);
+        flags.data_lost = blocks[first_sack..].iter().any(|&(_, end)| end > high_seq);
         let mut only_original = false;
         let changed = self.changed(sacks);
         let mut order = [0, 1, 2, 3];
         // Blocks in the order of their starts, so that the last transmission is often processed last.
         order.sort_unstable_by_key(|&i| blocks.get(i).map_or(u64::MAX, |block| block.0));
-        for i in order.into_iter().filter(|i| (told_before..changed).contains(i)) {
-            let Some(told) = self.take_block(i, blocks[i], una) else { continue };
-            flags.data_sacked |= told.packets > 0;
-            let Some(original) = told.original else { continue };
+        for i in order.into_iter().filter(|i| (first_sack..changed).contains(i)) {
+            let Some(sacked) = self.take_block(i, blocks[i], una) else { continue };
+            flags.data_sacked |= sacked.packets > 0;
+            let Some(original) = sacked.original else { continue };
             only_original |= original < self.recovery.frto_highmark.unwrap_or(0);
             flags.orig_sack_acked |= original < high_seq;
             let lowest = flags.first_original_sacked.map_or(original, |known| known.min(original));
             flags.first_original_sacked = Some(lowest);
-            flags.last_original_sacked = flags.last_original_sacked.max(told.last_original);
+            flags.last_original_sacked = flags.last_original_sacked.max(sacked.last_original);
         }
         self.recovery.recv_sack_cache = sacks.blocks;
         if self.board.lost_out < lost_before {
@@ -66,7 +66,7 @@ impl Sender {
         flags.only_orig_sacked = only_original
             && blocks.iter().all(|&(_, end)| Some(end) <= self.recovery.frto_highmark);
         self.look_for_lost_retransmissions(flags);
-        self.tell_walks(out);
+        self.charge_walks(out);
         if let Some(original) =
             flags.first_original_sacked.filter(|&o| o < self.recovery.prior_fack)
         {
@@ -128,17 +128,17 @@ impl Sender {
 
     /// Number of blocks to process: all later ones are as in the last ACK.
     fn changed(&self, sacks: &Sacks) -> usize {
-        let ([_, known @ ..], [_, told @ ..]) = (&self.recovery.recv_sack_cache, &sacks.blocks);
-        if told == known { sacks.count.min(1) } else { sacks.count }
+        let ([_, known @ ..], [_, received @ ..]) = (&self.recovery.recv_sack_cache, &sacks.blocks);
+        if received == known { sacks.count.min(1) } else { sacks.count }
     }
 
     /// Place from which on a block covers more than the last ACK's blocks. An skb that could not be cut there is
     /// visited from its start.
     fn news_from(&self, start: u64, end: u64) -> u64 {
         let known = self.recovery.recv_sack_cache.iter().find(|known| known.0 == start);
-        let Some(&(_, told)) = known else { return start };
-        let uncut = self.recovery.sacks_uncut && told < end.min(self.seq.nxt());
-        let from = if uncut { self.queue.skb_start(told) } else { told };
+        let Some(&(_, known_end)) = known else { return start };
+        let uncut = self.recovery.sacks_uncut && known_end < end.min(self.seq.nxt());
+        let from = if uncut { self.queue.skb_start(known_end) } else { known_end };
         from.clamp(start, end)
     }
 
@@ -152,7 +152,7 @@ impl Sender {
     }
 
     /// Segments of a D-SACK: one, whatever its length, where ACKs change cwnd first (3.14 `tcp_check_dsack`).
-    fn told_twice(&self, (start, end): (u64, u64)) -> u64 {
+    fn dsack_segments(&self, (start, end): (u64, u64)) -> u64 {
         match self.profile.ack_order {
             AckOrder::CwndFirst => 1,
             AckOrder::CwndLast => end.saturating_sub(start).div_ceil(u64::from(self.mss)),
@@ -163,14 +163,14 @@ impl Sender {
     fn believes_dsack(&mut self, (start, end): (u64, u64), flags: &mut Flags) -> bool {
         if self.profile.cwnd_first() {
             // Kernels of that time do not count them, and nothing reads the number there.
-            self.recovery.dsack_dups += self.told_twice((start, end));
+            self.recovery.dsack_dups += self.dsack_segments((start, end));
             return true;
         }
         let len = end.saturating_sub(start);
         if len == 0 || len > self.seq.max_wnd() {
             return false;
         }
-        let segments = self.told_twice((start, end));
+        let segments = self.dsack_segments((start, end));
         flags.dsack_tlp |= segments == 1 && self.recovery.tlp_high_seq == Some(end);
         self.recovery.dsack_dups += segments;
         if self.recovery.dsack_dups > self.counters.segments_retransmitted {
@@ -189,7 +189,7 @@ impl Sender {
         let counts = marker.is_some_and(|marker| end > marker);
         if end <= self.seq.una() {
             if counts {
-                self.count_needless(self.told_twice((start, end)) as i32);
+                self.count_needless(self.dsack_segments((start, end)) as i32);
             }
             return;
         }

@@ -15,7 +15,7 @@ impl Sender {
     }
 
     /// Charges the CPU for the skbs visited so far.
-    pub(in crate::tcp) fn tell_walks(&mut self, out: &mut impl Output) {
+    pub(in crate::tcp) fn charge_walks(&mut self, out: &mut impl Output) {
         let Some(walks) = &mut self.recovery.walks else { return };
         let looked = walks.take_looked();
         if looked.total() > 0 {

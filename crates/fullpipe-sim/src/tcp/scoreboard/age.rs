@@ -162,10 +162,10 @@ impl Scoreboard {
         let Some(same) = window.queue.first_sent_since(since) else { return false };
         let mut at = same.max(age.end_seq);
         while at < again.snd_nxt {
-            let unheard = next_gap_of_both(&self.sacked, &self.ever, at, again.snd_nxt);
+            let unreported = next_gap_of_both(&self.sacked, &self.ever, at, again.snd_nxt);
             // Lost packets do not end the search.
-            at = self.lost.next_gap(unheard);
-            if at == unheard {
+            at = self.lost.next_gap(unreported);
+            if at == unreported {
                 return at < again.snd_nxt;
             }
         }

@@ -19,7 +19,7 @@ const MAX_TSO_DEFERRED: u32 = 3;
 
 /// Use of cwnd since the start of the window that is in flight now.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::tcp) struct Usage {
+pub(in crate::tcp) struct CwndUsage {
     /// Whether cwnd, and nothing else, stopped the sender (is_cwnd_limited).
     limited: bool,
     /// Most packets in flight (max_packets_out).
@@ -34,7 +34,7 @@ impl Sender {
         let cwnd = self.cwnd();
         if self.profile.cwnd_limited == CwndLimited::Used {
             let slow_start = cwnd < self.ssthresh();
-            return self.usage.limited || slow_start && cwnd < 2 * self.usage.packets;
+            return self.cwnd_usage.limited || slow_start && cwnd < 2 * self.cwnd_usage.packets;
         }
         if in_flight >= cwnd || self.profile.cwnd_limited == CwndLimited::Always {
             return true;
@@ -82,10 +82,10 @@ impl Sender {
 
     fn note_usage(&mut self, limited: bool) {
         let packets = self.board.packets_out;
-        let usage = self.usage;
+        let usage = self.cwnd_usage;
         let more = !usage.limited && packets > usage.packets;
         if self.seq.una() >= usage.from || limited || more {
-            self.usage = Usage { limited, packets, from: self.seq.nxt() };
+            self.cwnd_usage = CwndUsage { limited, packets, from: self.seq.nxt() };
         }
     }
 

@@ -20,7 +20,7 @@ impl Sender {
     }
 
     /// Samples the RTT by the SYN-ACK's echo, where the SYN was repeated and timestamps are used.
-    pub fn hear_echo(&mut self, now: Time, tsecr: u32) {
+    pub fn sample_handshake_rtt(&mut self, now: Time, tsecr: u32) {
         if self.timestamps && tsecr != 0 {
             let units = self.echo_units(tsecr, now);
             self.rtt.sample(units, 0, 0);

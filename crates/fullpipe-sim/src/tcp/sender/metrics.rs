@@ -27,7 +27,7 @@ const SSTHRESH_UNSET: u32 = 0xffff;
 
 impl Metrics {
     /// Sets an end's estimator by the cached RTT, after the handshake has sampled one.
-    pub(in crate::tcp) fn tell_rtt(
+    pub(in crate::tcp) fn apply_rtt(
         &self,
         taken: CachedMetrics,
         timestamps: bool,
@@ -100,7 +100,7 @@ impl Sender {
             self.recovery.fack = false;
             self.recovery.reordering = cached.reordering;
         }
-        cached.tell_rtt(taken, self.timestamps, &mut self.rtt, self.seq.nxt());
+        cached.apply_rtt(taken, self.timestamps, &mut self.rtt, self.seq.nxt());
     }
 
     /// Whether all data was written and acknowledged.

@@ -45,7 +45,7 @@ use crate::units::Time;
 pub use app_side::Writer;
 use app_side::{AppSide, Partial};
 use chrono::Chrono;
-use cwnd_validation::Usage;
+use cwnd_validation::CwndUsage;
 use edt::Departures;
 use loss_state::Recovery;
 use memory::SndMemory;
@@ -99,12 +99,12 @@ pub struct Sender {
     pub(super) recovery: Recovery,
     pub(super) ecn: SenderEcn,
     pub(super) cwnd_used: u32,
-    pub(super) usage: Usage,
+    pub(super) cwnd_usage: CwndUsage,
     pub(super) pacing: Pacing,
     pub(super) departures: Departures,
     /// Timestamp to echo: the last ACK's.
     pub(super) ts_recent: u32,
-    pub(super) ration: OowRatelimit,
+    pub(super) oow_ratelimit: OowRatelimit,
     pub(super) lsndtime: u32,
     pub(super) sndbuf: SndBuf,
     /// Share of the host's memory, where that is bounded.
@@ -166,11 +166,11 @@ impl Sender {
             recovery: Recovery::new(&host.sysctl, &profile),
             ecn: SenderEcn::default(),
             cwnd_used: 0,
-            usage: Usage::default(),
+            cwnd_usage: CwndUsage::default(),
             pacing: Pacing::new(host.hz),
             departures: Departures::new(&profile, host),
             ts_recent: 0,
-            ration: OowRatelimit::default(),
+            oow_ratelimit: OowRatelimit::default(),
             lsndtime: 0,
             sndbuf: SndBuf::new(host, sndbuf, u64::from(full_mss) + profile.skb_overhead),
             memory: None,

@@ -133,7 +133,7 @@ impl Sender {
     /// Takes the MSS that the peer announces, bytes without options, as its SYN arrives. The peer's card may take more than the
     /// path, and a router may have clamped it. The call precedes the end of the handshake (6.12 `tcp_parse_options`,
     /// `tcp_mtup_init`).
-    pub fn hear_mss(&mut self, mss: u32) {
+    pub fn take_peer_mss(&mut self, mss: u32) {
         let known = &mut self.path_mtu;
         known.mss_clamp = mss;
         known.search_high = (mss + HEADERS).min(known.route);

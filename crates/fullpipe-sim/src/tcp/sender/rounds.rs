@@ -23,7 +23,7 @@ pub(in crate::tcp) struct Rounds {
     /// Segments sent for the first time.
     sent: u64,
     /// Events that the trace does not have yet.
-    untold: Vec<(EventKind, u64)>,
+    unreported: Vec<(EventKind, u64)>,
 }
 
 impl Rounds {
@@ -31,7 +31,7 @@ impl Rounds {
         if self.begun < MOST {
             self.begun += 1;
             self.ends_beyond = snd_nxt;
-            self.untold.push((EventKind::Round, self.sent));
+            self.unreported.push((EventKind::Round, self.sent));
         }
     }
 }
@@ -64,8 +64,8 @@ impl Sender {
     pub fn take_rounds(&mut self) -> Drain<'_, (EventKind, u64)> {
         if !self.rounds.over && self.is_established && self.has_left_slow_start() {
             self.rounds.over = true;
-            self.rounds.untold.push((EventKind::SlowStartEnded, self.rounds.sent));
+            self.rounds.unreported.push((EventKind::SlowStartEnded, self.rounds.sent));
         }
-        self.rounds.untold.drain(..)
+        self.rounds.unreported.drain(..)
     }
 }

@@ -48,7 +48,7 @@ struct Splits {
     below: u64,
     /// First bytes of the new skbs, ascending.
     points: VecDeque<u64>,
-    finger: SearchHint,
+    search_hint: SearchHint,
 }
 
 /// Purpose of a walk.
@@ -77,12 +77,12 @@ pub(in crate::tcp) struct Walk<'a> {
 
 impl Splits {
     fn up_to(&self, seq: u64) -> u64 {
-        self.below + self.finger.partition_point(&self.points, |&point| point <= seq) as u64
+        self.below + self.search_hint.partition_point(&self.points, |&point| point <= seq) as u64
     }
 
     /// Adds a split at `seq`; returns whether it is new.
     fn insert(&mut self, seq: u64) -> bool {
-        let at = self.finger.partition_point(&self.points, |&point| point < seq);
+        let at = self.search_hint.partition_point(&self.points, |&point| point < seq);
         let new = self.points.get(at) != Some(&seq);
         if new {
             self.points.insert(at, seq);

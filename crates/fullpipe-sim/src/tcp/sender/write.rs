@@ -122,8 +122,10 @@ impl Sender {
             self.restart_after_idle(self.jiffies(out.now()));
         }
         let acknowledged = self.seq.una() == self.seq.written();
-        if let Some(piece) = self.filling.begin_copy(self.seq.written(), out.now(), acknowledged) {
-            out.begin_piece(piece);
+        if let Some(page_frag) =
+            self.filling.begin_copy(self.seq.written(), out.now(), acknowledged)
+        {
+            out.begin_page_frag(page_frag);
         }
         self.chrono_queue(out.now());
         self.queue.write(bytes, into_tail, self.app.begins_write());

@@ -1,4 +1,4 @@
-//! The C sources keep to the dialect (cc/README.md), as far as reading them can tell.
+//! The C sources keep to the dialect (cc/README.md), as far as reading them shows.
 
 use fullpipe_sim::cc::{algorithms, slow_starts};
 use std::path::PathBuf;

@@ -90,7 +90,7 @@ fn all_rows_are_those_of_the_rfcs_program() {
     }
 }
 
-/// Growth and loss follow the window down as well; a loss goes by the last window at which an ACK was heard.
+/// Growth and loss follow the window down as well; a loss goes by the last window at which an ACK arrived.
 #[test]
 fn rows_follow_the_window_down() {
     let mut flow = at("6.12", 10_661);

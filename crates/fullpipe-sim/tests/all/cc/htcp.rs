@@ -99,7 +99,7 @@ fn an_ack_counts_for_the_packets_it_completes() {
     flow.set_state(DISORDER);
     ack(&mut flow, 10, -1);
     flow.cong_avoid(0, 10);
-    assert_eq!(flow.sock().snd_cwnd_cnt, 1, "not told in Disorder");
+    assert_eq!(flow.sock().snd_cwnd_cnt, 1, "not called in Disorder");
 }
 
 /// min_rtt / max_rtt between 0.5 and 0.8, with what the throughput does left out. The first loss takes half.

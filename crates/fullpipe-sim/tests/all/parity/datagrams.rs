@@ -13,7 +13,7 @@ use std::sync::Mutex;
 static SEEN: Seen = Mutex::new(std::collections::BTreeMap::new());
 
 fn compare(config: &Config) -> Result<(), String> {
-    let (told, _) = same(config)?;
+    let (record, _) = same(config)?;
     if !config.datagrams.is_empty() && calls_take_time(config) {
         show(&SEEN, "calls that take time");
     }
@@ -25,7 +25,7 @@ fn compare(config: &Config) -> Result<(), String> {
         }
         let last = |what: &str| {
             let name = format!("datagrams.{}.{what}", own.name);
-            told.counters().filter(|c| *c.name == *name).last().map_or(0, |c| c.value)
+            record.counters().filter(|c| *c.name == *name).last().map_or(0, |c| c.value)
         };
         let [sent, refused, received] = ["sent", "refused", "received"].map(last);
         let [lost, duplicates] = ["lost", "duplicates"].map(last);
@@ -43,7 +43,7 @@ fn compare(config: &Config) -> Result<(), String> {
 }
 
 #[test]
-fn datagrams_tell_what_packets_tell() {
+fn datagrams_give_equal_traces() {
     let size = Size { packets: 1500, samples: 50 };
     let configs = scenarios::config(size).prop_map(scenarios::with_datagrams);
     random::check(1500, configs.prop_map(scenarios::with_calls), compare);
@@ -91,9 +91,9 @@ fn a_program_whose_time_is_over_takes_none() {
         Datagrams { start: Time::us(1002), duration: Some(Time::us(3)), ..echo },
         Datagrams { count: Some(2), ..udp },
     ];
-    let (told, _) = same(&config).unwrap_or_else(|difference| panic!("{difference}"));
-    let told = told.counters().map(|told| (&*told.name, told.value)).collect::<Vec<_>>();
+    let (record, _) = same(&config).unwrap_or_else(|difference| panic!("{difference}"));
+    let counters = record.counters().map(|own| (&*own.name, own.value)).collect::<Vec<_>>();
     let expected = [("sent", 2), ("received", 2), ("jitter_ns", 620)];
     let expected = expected.map(|(what, value)| (format!("datagrams.udp.{what}"), value));
-    assert_eq!(told, expected.each_ref().map(|(name, value)| (&name[..], *value)));
+    assert_eq!(counters, expected.each_ref().map(|(name, value)| (&name[..], *value)));
 }

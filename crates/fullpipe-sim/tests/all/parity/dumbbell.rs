@@ -11,8 +11,8 @@ use std::sync::Mutex;
 static SENT: Mutex<[u32; 6]> = Mutex::new([0; 6]);
 
 fn compare(config: &Config) -> Result<(), String> {
-    let (told, _) = same(config)?;
-    let last = told.flows().filter(|sample| sample.time == config.end);
+    let (record, _) = same(config)?;
+    let last = record.flows().filter(|sample| sample.time == config.end);
     let lively = last.filter(|sample| sample.segments_delivered > 8);
     let hosts =
         lively.map(|sample| config.hosts_of(&config.flows[usize::from(sample.flow)])[0].name);
@@ -21,7 +21,7 @@ fn compare(config: &Config) -> Result<(), String> {
 }
 
 #[test]
-fn several_hosts_tell_what_packets_tell() {
+fn several_hosts_give_equal_traces() {
     let size = Size { packets: 2000, samples: 60 };
     random::check(2000, scenarios::dumbbell(size), compare);
     let sent = SENT.lock().unwrap();

@@ -37,11 +37,11 @@ fn case() -> impl Strategy<Value = Config> {
 }
 
 fn compare(config: &Config) -> Result<(), String> {
-    let (told, _) = same(config)?;
+    let (record, _) = same(config)?;
     for (number, flow) in config.flows.iter().enumerate() {
-        let own = || told.flows().filter(|sample| usize::from(sample.flow) == number);
+        let own = || record.flows().filter(|sample| usize::from(sample.flow) == number);
         let avoids = own().any(|sample| sample.limits[Limit::CwndAvoidance as usize] > 0);
-        let resends = told
+        let resends = record
             .events()
             .any(|event| usize::from(event.flow) == number && event.kind == EventKind::Retransmit);
         for (what, seen) in [("avoids congestion", avoids), ("resends", resends)] {
@@ -54,7 +54,7 @@ fn compare(config: &Config) -> Result<(), String> {
 }
 
 #[test]
-fn high_speed_controls_tell_what_packets_tell() {
+fn high_speed_controls_give_equal_traces() {
     random::check(1000, case(), compare);
     let seen = SEEN.lock().unwrap();
     assert_eq!(seen.len(), 2 * names().len(), "{seen:?}");

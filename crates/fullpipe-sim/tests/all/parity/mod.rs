@@ -47,8 +47,8 @@ fn calls_take_time(config: &Config) -> bool {
 }
 
 fn compare(config: &Config) -> Result<(), String> {
-    let (told, done) = same(config)?;
-    note(&told, done.segments);
+    let (record, done) = same(config)?;
+    note(&record, done.segments);
     if calls_take_time(config) {
         show(&SEEN, "calls that take time");
     }
@@ -61,7 +61,7 @@ fn compare(config: &Config) -> Result<(), String> {
             show(&SEEN, what);
         }
     }
-    let last = told.flows().filter(|sample| sample.time == config.end);
+    let last = record.flows().filter(|sample| sample.time == config.end);
     let lively = last.filter(|sample| sample.segments_delivered > 50);
     let ways = lively.map(|sample| config.flows[usize::from(sample.flow)].direction);
     if ways.collect::<BTreeSet<_>>().len() == 2 {
@@ -72,47 +72,47 @@ fn compare(config: &Config) -> Result<(), String> {
 
 /// Runs a configuration both ways; returns the record and the counts if both records are equal.
 fn same(config: &Config) -> Result<(Record, Done), String> {
-    let (mut expected, mut told) = (Record::default(), Record::default());
+    let (mut expected, mut record) = (Record::default(), Record::default());
     let done = reference::run(config, &mut expected);
-    let outcome = fullpipe_sim::sim::run(config, &mut told, &mut ToTheEnd)?;
-    let alone = without_around(&told);
+    let outcome = fullpipe_sim::sim::run(config, &mut record, &mut ToTheEnd)?;
+    let alone = without_around(&record);
     if let Some(difference) = expected.difference(["reference", "simulator"], &alone) {
         return Err(difference);
     }
     if (outcome.segments, outcome.end, outcome.complete) != (done.segments, config.end, true) {
         return Err(format!("{outcome:?}, but {} segments until {}", done.segments, config.end));
     }
-    Ok((told, done))
+    Ok((record, done))
 }
 
 /// The record without what host and peer add to a sender's socket ([`Around`]), which the reference leaves out.
 ///
 /// [`Around`]: fullpipe_sim::tcp::sender::socket::Around
-fn without_around(told: &Record) -> Record {
-    let mut told = told.clone();
-    for call in &mut told.0 {
+fn without_around(record: &Record) -> Record {
+    let mut record = record.clone();
+    for call in &mut record.0 {
         let Call::Flow(sample) = call else { continue };
         let sender = &mut sample.sender;
         (sender.wmem_alloc, sender.snd_wscale, sender.rcv_wscale) = (0, 0, 0);
         sender.options &= !option::WSCALE;
         sender.total_rto = 0;
     }
-    told
+    record
 }
 
 /// Notes what a case showed.
-fn note(told: &Record, segments: u64) {
+fn note(record: &Record, segments: u64) {
     let show = |what: &str| show(&SEEN, what);
     if segments > 100 {
         show("more than 100 segments");
     }
-    let mut kinds: Vec<_> = told.events().map(|event| event.kind).collect();
+    let mut kinds: Vec<_> = record.events().map(|event| event.kind).collect();
     kinds.sort();
     kinds.dedup();
     kinds.into_iter().for_each(|kind| show(kind.name()));
-    for stage in told.announced() {
+    for stage in record.announced() {
         show(&format!("a {}", stage.kind));
-        let last = told.samples().filter(|s| s.stage == stage.index).last();
+        let last = record.samples().filter(|s| s.stage == stage.index).last();
         if last.is_some_and(|sample| sample.dropped > 0) {
             show(&format!("dropped by {}", stage.kind));
         }
@@ -130,7 +130,7 @@ fn note(told: &Record, segments: u64) {
 }
 
 #[test]
-fn trains_tell_what_packets_tell() {
+fn trains_and_packets_give_equal_traces() {
     let size = Size { packets: 3000, samples: 100 };
     let configs = scenarios::config(size).prop_map(scenarios::with_ecn);
     let configs = configs.prop_map(scenarios::with_calls);
@@ -176,7 +176,7 @@ fn with_holes((config, gaps): (Config, Vec<u64>)) -> Config {
 
 #[test]
 #[ignore = "a study: make studies"]
-fn study_rows_beyond_holes_tell_what_packets_tell() {
+fn study_rows_beyond_holes_give_equal_traces() {
     let size = Size { packets: 1000, samples: 3000 };
     let gaps = prop::collection::vec(1..60u64, 1..8);
     let configs = (scenarios::config(size), gaps).prop_map(with_holes);

@@ -27,13 +27,13 @@ fn case() -> impl Strategy<Value = Config> {
 }
 
 fn compare(config: &Config) -> Result<(), String> {
-    let (told, _) = same(config)?;
+    let (record, _) = same(config)?;
     let most = |name: &str| {
-        let stage = told.announced().iter().find(|stage| stage.name == name).map(|s| s.index);
-        told.samples().filter(|s| Some(s.stage) == stage).map(|s| (s.peak, s.dropped)).max()
+        let stage = record.announced().iter().find(|stage| stage.name == name).map(|s| s.index);
+        record.samples().filter(|s| Some(s.stage) == stage).map(|s| (s.peak, s.dropped)).max()
     };
     let paced =
-        told.flows().any(|flow| flow.limits[fullpipe_sim::trace::Limit::Pacing as usize] > 0);
+        record.flows().any(|flow| flow.limits[fullpipe_sim::trace::Limit::Pacing as usize] > 0);
     let (peak, dropped) = most("sender.qdisc").unwrap_or_default();
     let kinds = [("waits", peak > 0), ("drops", dropped > 0), ("held back by the pace", paced)];
     kinds.iter().filter(|(_, seen)| *seen).for_each(|(what, _)| show(&SEEN, what));

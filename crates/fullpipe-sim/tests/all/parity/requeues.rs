@@ -24,12 +24,12 @@ fn case() -> impl Strategy<Value = Config> {
 }
 
 fn compare(config: &Config) -> Result<(), String> {
-    let (told, _) = same(config)?;
+    let (record, _) = same(config)?;
     let mut stops = config.clone();
     stops.sender.driver = Driver::Stops;
     let twice = captures::seen_by_driver(config)? - captures::seen_by_driver(&stops)?;
-    for stage in told.announced() {
-        let last = told.samples().filter(|sample| sample.stage == stage.index).last();
+    for stage in record.announced() {
+        let last = record.samples().filter(|sample| sample.stage == stage.index).last();
         let Some(last) = last.filter(|last| last.requeues > 0) else { continue };
         if stage.kind != "qdisc" || last.requeues > last.entered {
             return Err(format!("{}: {last:?}", stage.name));

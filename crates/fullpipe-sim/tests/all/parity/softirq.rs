@@ -87,10 +87,10 @@ fn case() -> impl Strategy<Value = Config> {
 
 fn compare(config: &Config) -> Result<(), String> {
     let (_, done) = same(config)?;
-    let told = crate::plain_path::run(&Config { counters: Some(config.end), ..config.clone() });
+    let record = crate::plain_path::run(&Config { counters: Some(config.end), ..config.clone() });
     let of = |host: &str| {
         let its = |c: &&Counter| *c.host == *host && *c.name == *"softnet.time_squeeze";
-        told.counters().filter(its).last().map_or(0, |c| c.value)
+        record.counters().filter(its).last().map_or(0, |c| c.value)
     };
     let squeezed: Vec<_> = config.hosts().iter().map(|host| of(host.name)).collect();
     if squeezed != done.squeezed {
@@ -113,7 +113,7 @@ fn compare(config: &Config) -> Result<(), String> {
 }
 
 #[test]
-fn busy_cpus_tell_what_packets_tell() {
+fn busy_cpus_give_equal_traces() {
     random::check(100, case(), compare);
     let seen = SEEN.lock().unwrap();
     for what in ["squeezed", "ksoftirqd, napi", "ksoftirqd, netif_rx", "programs, napi"]

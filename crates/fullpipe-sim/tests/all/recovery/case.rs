@@ -118,7 +118,7 @@ impl Case {
     }
 
     /// The file as it should be.
-    pub fn tell(&self) -> String {
+    pub fn render(&self) -> String {
         let (base, flipped) = (self.run(false), self.run(true));
         let same = base.iter().zip(&flipped).take_while(|(a, b)| a == b).count();
         let mut lines = self.head.clone();

@@ -13,7 +13,7 @@ pub struct Link<'a> {
     pub free: Time,
     pub copies: BTreeMap<u64, u32>,
     pub arrivals: Vec<(Time, Segment)>,
-    pub sent: Vec<Told>,
+    pub sent: Vec<Transmitted>,
     pub skbs: u64,
     /// Times at which skbs leave the host, and their memory.
     pub held: Vec<(Time, u64)>,
@@ -62,7 +62,7 @@ impl Link<'_> {
         if delay > 0 {
             mark += &format!("+{delay}");
         }
-        self.tell(segment, again, mark);
+        self.record(segment, again, mark);
     }
 
     /// An empty segment that asks for a window; it takes no time to send.
@@ -70,8 +70,9 @@ impl Link<'_> {
         let Transmission { seq, tsval, tsecr, .. } = *skb;
         let segment = Segment { seq, tsval, tsecr, ..Segment::default() };
         self.arrivals.push((self.now + Time::ms(self.plan.way), segment));
-        let told = Told { skb: self.skbs, start: seq, end: seq, again: false, mark: String::new() };
-        self.sent.push(told);
+        let transmitted =
+            Transmitted { skb: self.skbs, start: seq, end: seq, again: false, mark: String::new() };
+        self.sent.push(transmitted);
     }
 
     /// Whether the host's queue refuses an skb, which then counts as one more transmission of its first segment.
@@ -82,25 +83,32 @@ impl Link<'_> {
         if refuses {
             self.copies.insert(skb.seq, copy);
             let (start, end) = (skb.seq, skb.seq + u64::from(skb.len));
-            let told =
-                Told { skb: self.skbs, start, end, again: skb.retransmission, mark: "x".into() };
-            self.sent.push(told);
+            let transmitted = Transmitted {
+                skb: self.skbs,
+                start,
+                end,
+                again: skb.retransmission,
+                mark: "x".into(),
+            };
+            self.sent.push(transmitted);
         }
         refuses
     }
 
     /// Records a segment; segments of an skb with one fate are recorded together.
-    fn tell(&mut self, segment: Segment, again: bool, mark: String) {
+    fn record(&mut self, segment: Segment, again: bool, mark: String) {
         let end = segment.end();
         match self.sent.last_mut() {
             Some(last) if last.skb == self.skbs && last.mark == mark => last.end = end,
-            _ => self.sent.push(Told { skb: self.skbs, start: segment.seq, end, again, mark }),
+            _ => {
+                self.sent.push(Transmitted { skb: self.skbs, start: segment.seq, end, again, mark })
+            }
         }
     }
 }
 
 /// Transmissions, for a row.
-pub struct Told {
+pub struct Transmitted {
     skb: u64,
     start: u64,
     end: u64,
@@ -108,7 +116,7 @@ pub struct Told {
     mark: String,
 }
 
-impl Told {
+impl Transmitted {
     /// Text of a row.
     pub fn text(&self) -> String {
         if self.start == self.end && self.mark.is_empty() {

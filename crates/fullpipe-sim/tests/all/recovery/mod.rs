@@ -44,7 +44,7 @@ fn conversations_about_loss() {
     for file in files() {
         let written = fs::read_to_string(&file).expect("a readable file");
         let case = Case::parse(&written);
-        let found = case.tell();
+        let found = case.render();
         let name = file.file_name().expect("a name").to_string_lossy();
         if !case.changes() {
             wrong.push(format!("{name}: the flip changes nothing\n{found}"));

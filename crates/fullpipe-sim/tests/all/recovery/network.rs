@@ -43,9 +43,9 @@ impl Network<'_> {
     ) -> Network<'a> {
         sender.set_writer(Writer::Paused);
         // The handshake has taken a round trip.
-        let told = receiver.window.told_first();
+        let window = receiver.window.syn_ack_window();
         let asked = Time::ms(plan.begins() - 2 * plan.way);
-        sender.established(plan.time(0), told, Some(asked), cached);
+        sender.established(plan.time(0), window, Some(asked), cached);
         let link = Link::new(plan, plan.time(0));
         let mut coming = BTreeMap::new();
         for (i, &(at, amount)) in plan.writes.iter().enumerate() {
@@ -218,7 +218,7 @@ impl Network<'_> {
     }
 
     fn row(&mut self, event: String) {
-        let sent: Vec<_> = self.link.sent.drain(..).map(|told| told.text()).collect();
+        let sent: Vec<_> = self.link.sent.drain(..).map(|row| row.text()).collect();
         let sent = sent.join(" ");
         let now = self.plan.ms_at(self.link.now);
         let ssthresh = match self.sender.ssthresh() {

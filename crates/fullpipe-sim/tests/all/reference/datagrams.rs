@@ -21,7 +21,7 @@ pub struct Program {
     refused: u64,
     /// Numbers of the echo requests that were answered, each time.
     answers: Vec<u64>,
-    told: BTreeMap<&'static str, u64>,
+    last_values: BTreeMap<&'static str, u64>,
 }
 
 impl Program {
@@ -59,7 +59,7 @@ pub struct Socket {
     overflows: u64,
     /// Datagrams that were read: number, and time on the way.
     read: Vec<(u64, u64)>,
-    told: BTreeMap<&'static str, u64>,
+    last_values: BTreeMap<&'static str, u64>,
 }
 
 impl Socket {
@@ -112,11 +112,13 @@ pub fn of_host(
     for (i, own) in config.datagrams.iter().enumerate() {
         let number = config.flows.len() + i;
         let [from, to] = config.hosts_of_datagrams(own).map(|host| host.name);
-        let (config, told) = (own.clone(), BTreeMap::new());
+        let (config, last_values) = (own.clone(), BTreeMap::new());
         if from == host.name {
             let (written, answers) = (Vec::new(), Vec::new());
-            programs
-                .insert(number, Program { config, written, offered: 0, refused: 0, answers, told });
+            programs.insert(
+                number,
+                Program { config, written, offered: 0, refused: 0, answers, last_values },
+            );
         } else if to == host.name {
             let DatagramKind::Udp { rcvbuf, reader, .. } = own.kind else {
                 echoes.push(number);
@@ -145,7 +147,7 @@ pub fn of_host(
                 awake: false,
                 overflows: 0,
                 read: Vec::new(),
-                told,
+                last_values,
             };
             sockets.insert(number, socket);
         }
@@ -254,14 +256,14 @@ impl Host {
     pub fn socket(&mut self, number: usize, now: Time) {
         let cost = self.host.cpu.read + self.copy(self.sockets[number].config.size);
         if cost > Time::ZERO {
-            self.step = Some(Step::Hear(number));
+            self.step = Some(Step::ReadDatagram(number));
             self.cpu.begin_step(now, cost);
         } else {
-            self.has_heard(number, now);
+            self.has_read_datagram(number, now);
         }
     }
 
-    pub fn has_heard(&mut self, number: usize, now: Time) {
+    pub fn has_read_datagram(&mut self, number: usize, now: Time) {
         let socket = &mut self.sockets[number];
         let datagram = socket.take();
         socket.read.push((datagram.number, (now - datagram.written).0));
@@ -279,7 +281,7 @@ impl Host {
         let waiting = sockets.clone().map(|socket| socket.waits.len() as u64).sum();
         let bytes = sockets.clone().map(Socket::used).sum();
         let full = sockets.clone().any(|socket| socket.used() > socket.room);
-        self.socket_log.push(Held { from: now, waiting, bytes, full });
+        self.socket_log.push(SocketLogEntry { from: now, waiting, bytes, full });
     }
 
     /// All of it up to `now`, from the beginning.
@@ -287,11 +289,11 @@ impl Host {
         if self.sockets.is_empty() {
             return None;
         }
-        let last = *self.socket_log.last().unwrap_or(&Held::default());
-        self.socket_log.push(Held { from: now, ..last });
+        let last = *self.socket_log.last().unwrap_or(&SocketLogEntry::default());
+        self.socket_log.push(SocketLogEntry { from: now, ..last });
         let mut sample = StageSample::default();
         let (mut until, mut byte_ns) = (Time::ZERO, 0);
-        let mut before = Held::default();
+        let mut before = SocketLogEntry::default();
         for held in &self.socket_log {
             let lasted = (held.from - until).0;
             sample.waiting_ns += before.waiting * lasted;
@@ -301,9 +303,9 @@ impl Host {
             (until, before) = (held.from, *held);
         }
         sample.waiting_byte_us = byte_ns / 1000;
-        let recent = self.socket_log[self.socket_log_told..].iter();
+        let recent = self.socket_log[self.socket_log_sampled..].iter();
         sample.peak = recent.map(|held| held.waiting).max().unwrap_or(0);
-        self.socket_log_told = self.socket_log.len() - 1;
+        self.socket_log_sampled = self.socket_log.len() - 1;
         for socket in self.sockets.values() {
             sample.waiting += socket.waits.len() as u64;
             sample.waiting_bytes += socket.used();
@@ -317,7 +319,7 @@ impl Host {
 
 /// Content of a host's sockets from a time on.
 #[derive(Clone, Copy, Default)]
-pub struct Held {
+pub struct SocketLogEntry {
     from: Time,
     waiting: u64,
     bytes: u64,
@@ -356,7 +358,7 @@ fn by_number(read: &[(u64, u64)]) -> [u64; 2] {
 }
 
 /// Writes round trips and changed counters to `sink`.
-pub fn tell(world: &mut World, now: Time, sink: &mut dyn Sink) {
+pub fn emit(world: &mut World, now: Time, sink: &mut dyn Sink) {
     let mut trips = std::mem::take(&mut world.context.round_trips);
     trips.sort();
     for (time, number, value) in trips {
@@ -378,7 +380,7 @@ pub fn tell(world: &mut World, now: Time, sink: &mut dyn Sink) {
                 all.push(("duplicates", repeated(program.answers.iter().copied())));
             }
             let name = program.config.name.clone();
-            changed(&mut program.told, all, (&name, &host.name, now), sink);
+            changed(&mut program.last_values, all, (&name, &host.name, now), sink);
         }
         for host in world.hosts.iter_mut().filter(|host| host.sockets.contains_key(&number)) {
             let socket = &mut host.sockets[number];
@@ -392,19 +394,19 @@ pub fn tell(world: &mut World, now: Time, sink: &mut dyn Sink) {
                 ("rcvbuf_errors", socket.overflows),
             ];
             let name = socket.config.name.clone();
-            changed(&mut socket.told, all, (&name, &host.name, now), sink);
+            changed(&mut socket.last_values, all, (&name, &host.name, now), sink);
         }
     }
 }
 
 fn changed(
-    told: &mut BTreeMap<&'static str, u64>,
+    last_values: &mut BTreeMap<&'static str, u64>,
     all: Vec<(&'static str, u64)>,
     (name, host, time): (&str, &str, Time),
     sink: &mut dyn Sink,
 ) {
     for (what, value) in all {
-        if told.insert(what, value).unwrap_or(0) != value {
+        if last_values.insert(what, value).unwrap_or(0) != value {
             let name = format!("datagrams.{name}.{what}").into();
             sink.counter(&Counter { time, host: host.into(), name, value });
         }

@@ -53,12 +53,12 @@ impl Host {
         state.tcp.take_timestamp(tsval);
         let measured = Some(state.syns[0]).filter(|_| state.syns.len() == 1);
         if state.syns.len() > 1 {
-            state.tcp.hear_echo(cpu, echo);
+            state.tcp.sample_handshake_rtt(cpu, echo);
         }
         state.tcp.use_ecn(agrees && self.host.sysctl.tcp_ecn == Some(1));
         state.tcp.established(cpu, window, measured, Some(&self.metrics[&self.peers[&flow]]));
         state.next_write = now;
-        cx.tell(now, flow, EventKind::Established, (now - state.syns[0]).0);
+        cx.record(now, flow, EventKind::Established, (now - state.syns[0]).0);
         self.timers.set(timer(flow, CONNECT), None, None);
         self.runnable.push_back(Process::Writer(flow));
         self.empty(flow, at, cx)
@@ -99,7 +99,7 @@ impl Host {
     fn answer_syn(&mut self, flow: usize, (now, cpu): (Time, Time), cx: &mut Context) {
         let state = &mut self.receives[flow];
         let (tsval, tsecr) = (state.tcp.on_syn(cpu), state.echo);
-        let (window, agrees) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
+        let (window, agrees) = (state.tcp.window.syn_ack_window(), state.tcp.uses_ecn());
         let pause = self.timeout_init << state.answered_again;
         let again = self.after_seconds(now, pause);
         self.timers.set_in(self.wheel, timer(flow, ANSWER), Some(again));

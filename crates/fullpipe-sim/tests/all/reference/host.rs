@@ -5,7 +5,7 @@
 
 use super::Context;
 use super::cpu::Cpu;
-use super::datagrams::{self, Held, Program, Socket};
+use super::datagrams::{self, Program, Socket, SocketLogEntry};
 use super::gro::Gro;
 use super::packet::{Body, Packet};
 use super::receive::Receive;
@@ -77,7 +77,7 @@ pub enum Step {
     Copy(usize, u32),
     Read(usize, u64),
     Send(usize),
-    Hear(usize),
+    ReadDatagram(usize),
 }
 
 /// State of a host.
@@ -103,8 +103,8 @@ pub struct Host {
     pub programs: Ends<Program>,
     pub sockets: Ends<Socket>,
     /// Content of these programs' sockets, its start, and the number of entries that the last sample has seen.
-    pub socket_log: Vec<Held>,
-    pub socket_log_told: usize,
+    pub socket_log: Vec<SocketLogEntry>,
+    pub socket_log_sampled: usize,
     /// Numbers of the datagrams with echo requests to this host.
     pub echoes: Vec<usize>,
     pub cpu: Cpu,
@@ -159,12 +159,12 @@ impl Host {
                 timers.set(timer(i, sending::CONNECT), Some(flow.start), None);
                 let mut new = SendingFlow::new(flow, host, config.seed, mss);
                 let peers_mtu = config.hosts_of(flow)[1].host.mtu.unwrap_or(config.mtu);
-                new.tcp.hear_mss(clamped(config, peers_mtu.saturating_sub(headers(false))));
+                new.tcp.take_peer_mss(clamped(config, peers_mtu.saturating_sub(headers(false))));
                 sends.insert(i, new);
             } else if to == name {
                 let mut new = ReceivingFlow::new(flow, host, mss);
                 let peers_mtu = config.hosts_of(flow)[0].host.mtu.unwrap_or(config.mtu);
-                new.tcp.hear_mss(clamped(config, peers_mtu.saturating_sub(headers(false))));
+                new.tcp.take_peer_mss(clamped(config, peers_mtu.saturating_sub(headers(false))));
                 receives.insert(i, new);
             }
         }
@@ -177,7 +177,7 @@ impl Host {
             programs: Ends(programs),
             sockets: Ends(sockets),
             socket_log: Vec::new(),
-            socket_log_told: 0,
+            socket_log_sampled: 0,
             echoes,
             name: name.into(),
             way: direction,
@@ -286,7 +286,7 @@ impl Host {
         }
     }
 
-    /// Takes all packets that wait, one after the other; timers of the wheel that are due are heard before.
+    /// Takes all packets that wait, one after the other; timers of the wheel that are due fire first.
     pub fn softirq(&mut self, now: Time, cx: &mut Context) {
         self.softirqs.enter(now, self.next_process().is_some());
         while self.timers.first_is_of_wheel(now) {
@@ -386,7 +386,7 @@ impl Host {
     pub fn process(&mut self, now: Time, cx: &mut Context) {
         match self.step {
             None | Some(Step::Call(_)) => {}
-            Some(Step::Hear(_)) => self.softirqs.datagram_is_read(now),
+            Some(Step::ReadDatagram(_)) => self.softirqs.datagram_is_read(now),
             Some(_) => self.softirqs.call_ends(now),
         }
         match self.step.take() {
@@ -406,9 +406,9 @@ impl Host {
                 self.cpu.end_step(now);
                 return self.has_written(number, now, cx);
             }
-            Some(Step::Hear(number)) => {
+            Some(Step::ReadDatagram(number)) => {
                 self.cpu.end_step(now);
-                self.has_heard(number, now);
+                self.has_read_datagram(number, now);
             }
             None => {}
         }

@@ -39,11 +39,11 @@ use packet::Packet;
 /// Context of everything that happens: the agenda for consequences, and the events to report.
 pub struct Context {
     agenda: Agenda,
-    told: Vec<Event>,
+    events: Vec<Event>,
     /// Round trips of echo requests: when, which, and how long.
     round_trips: Vec<(Time, usize, u64)>,
     /// PageFrags of senders' memory, by flow, of which the other end does not know yet.
-    pieces: Vec<(usize, PageFrag)>,
+    page_frags: Vec<(usize, PageFrag)>,
     mss: u32,
     headers: u32,
     /// Bytes of a SYN.
@@ -51,8 +51,8 @@ pub struct Context {
 }
 
 impl Context {
-    fn tell(&mut self, time: Time, flow: usize, kind: EventKind, value: u64) {
-        self.told.push(Event { time, flow: flow as u16, kind, value });
+    fn record(&mut self, time: Time, flow: usize, kind: EventKind, value: u64) {
+        self.events.push(Event { time, flow: flow as u16, kind, value });
     }
 }
 
@@ -148,9 +148,9 @@ impl World {
         World {
             context: Context {
                 agenda: Agenda::default(),
-                told: Vec::new(),
+                events: Vec::new(),
                 round_trips: Vec::new(),
-                pieces: Vec::new(),
+                page_frags: Vec::new(),
                 mss,
                 headers,
                 opening,
@@ -181,11 +181,11 @@ impl World {
             Happening::Process(host) => self.hosts[host].process(now, cx),
             Happening::Sample => {}
         }
-        for (flow, piece) in self.context.pieces.drain(..) {
+        for (flow, page_frag) in self.context.page_frags.drain(..) {
             self.hosts
                 .iter_mut()
                 .filter_map(|host| host.receives.get_mut(&flow))
-                .for_each(|end| end.tcp.begin_piece(piece));
+                .for_each(|end| end.tcp.begin_page_frag(page_frag));
         }
     }
 

@@ -12,7 +12,7 @@ use fullpipe_sim::units::Time;
 pub struct Port<'a> {
     pub transmit: &'a mut Transmit,
     pub agenda: &'a mut Agenda,
-    pub pieces: &'a mut Vec<(usize, PageFrag)>,
+    pub page_frags: &'a mut Vec<(usize, PageFrag)>,
     pub cpu: Time,
     pub cost: Time,
     pub walk_cost: Time,
@@ -96,8 +96,8 @@ impl Output for Port<'_> {
         self.cpu
     }
 
-    fn begin_piece(&mut self, piece: PageFrag) {
-        self.pieces.push((self.flow, piece));
+    fn begin_page_frag(&mut self, page_frag: PageFrag) {
+        self.page_frags.push((self.flow, page_frag));
     }
 
     fn walked(&mut self, skbs: u32) {

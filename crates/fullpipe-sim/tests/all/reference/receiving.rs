@@ -110,13 +110,13 @@ impl Host {
             state.tcp.on_accept(cpu, segment.tsecr, len > 0);
             state.tcp.take_metrics(&self.metrics[&self.peers[&flow]]);
             self.timers.set(timer(flow, ANSWER), None, None);
-            cx.tell(now, flow, EventKind::Accepted, 0);
+            cx.record(now, flow, EventKind::Accepted, 0);
         }
         if first && len == 0 && !fin {
             return;
         }
         if state.tcp.rcv_nxt == 0 && seq == 0 && len > 0 {
-            cx.tell(now, flow, EventKind::FirstData, len.into());
+            cx.record(now, flow, EventKind::FirstData, len.into());
         }
         if state.locked {
             state.backlog.push_back(segment);
@@ -150,7 +150,7 @@ impl Host {
         self.timers.set(timer(flow, READER), state.works_until, None);
     }
 
-    /// Whether a timer of held ACKs is due, which is heard before packets.
+    /// Whether a timer of held ACKs is due, which fires before packets.
     pub fn holds_past(&self, now: Time) -> bool {
         self.receives.values().any(|f| f.tcp.compressed_due().is_some_and(|at| at <= now))
     }
@@ -246,7 +246,7 @@ impl Host {
         let read = self.receives[flow].tcp.bytes_read;
         if self.receives[flow].finish_at == Some(read) {
             self.receives[flow].finish_at = None;
-            cx.tell(now, flow, EventKind::Finished, read);
+            cx.record(now, flow, EventKind::Finished, read);
         }
         self.look_after_receiving(flow);
     }

@@ -125,10 +125,10 @@ fn socket_info(host: &Host) -> Option<StageInfo> {
 
 /// Writes events since the last sample, and the state at `now`, to `sink`.
 pub fn sample(world: &mut World, now: Time, sink: &mut dyn Sink) {
-    for event in world.context.told.drain(..) {
+    for event in world.context.events.drain(..) {
         sink.event(&event);
     }
-    super::datagrams::tell(world, now, sink);
+    super::datagrams::emit(world, now, sink);
     for flow in 0..world.hosts.iter().map(|host| host.sends.len()).sum() {
         sink.flow(&flow_sample(world, flow, now));
     }

@@ -50,7 +50,7 @@ pub struct SendingFlow {
     overhead: Option<u64>,
     left_while_locked: bool,
     /// Arrival of the packets processed last, if no timer's softirq ran since.
-    heard: Option<Time>,
+    packets_at: Option<Time>,
     pub syns: Vec<Time>,
     pub next_write: Time,
     has_written: bool,
@@ -60,7 +60,7 @@ pub struct SendingFlow {
     stops: Option<Time>,
     is_stopped: bool,
     slept: Time,
-    told_state: u8,
+    last_state: u8,
     finished: bool,
     /// The present limit, since when it holds, and how long each one held before.
     limit: (Limit, Time),
@@ -87,19 +87,19 @@ impl Host {
         cx: &mut Context,
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
-        self.sends[flow].heard = None;
-        self.hear(flow, at, cx, work)
+        self.sends[flow].packets_at = None;
+        self.in_packet_softirq(flow, at, cx, work)
     }
 
     /// Work in a softirq that processes packets.
-    fn hear(
+    fn in_packet_softirq(
         &mut self,
         flow: usize,
         at: (Time, Time),
         cx: &mut Context,
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
-        let last = self.sends[flow].heard.replace(at.0);
+        let last = self.sends[flow].packets_at.replace(at.0);
         self.work_freeing(flow, at, (false, last == Some(at.0)), cx, work)
     }
 
@@ -114,7 +114,7 @@ impl Host {
         let mut port = Port {
             transmit: &mut self.transmit,
             agenda: &mut cx.agenda,
-            pieces: &mut cx.pieces,
+            page_frags: &mut cx.page_frags,
             cpu,
             cost: self.host.cpu.transmit,
             walk_cost: self.host.cpu.walk,
@@ -137,7 +137,7 @@ impl Host {
         (self.sends[flow].here, self.sends[flow].held) = (port.here, port.held);
         self.follow();
         for seq in again {
-            cx.tell(now, flow, EventKind::Retransmit, seq);
+            cx.record(now, flow, EventKind::Retransmit, seq);
         }
         cpu
     }
@@ -162,7 +162,8 @@ impl Host {
         match body {
             Body::Ack(ack) if self.sends[flow].locked => self.sends[flow].backlog.push_back(ack),
             Body::Ack(ack) => {
-                cpu = self.hear(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
+                cpu = self
+                    .in_packet_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
             }
             Body::SynAck { window, tsval, tsecr, agrees } => {
                 cpu = self.syn_ack(flow, window, (tsval, tsecr), agrees, at, cx);
@@ -206,12 +207,12 @@ impl Host {
         }
         self.timers.set(timer(flow, PACE), state.tcp.pacing_timer(), None);
         let ca_state = state.tcp.ca_state() as u8;
-        if ca_state != state.told_state {
-            state.told_state = ca_state;
-            cx.tell(now, flow, EventKind::CaState, ca_state.into());
+        if ca_state != state.last_state {
+            state.last_state = ca_state;
+            cx.record(now, flow, EventKind::CaState, ca_state.into());
         }
         for (kind, sent) in state.tcp.take_rounds() {
-            cx.tell(now, flow, kind, sent);
+            cx.record(now, flow, kind, sent);
         }
     }
 
@@ -261,7 +262,7 @@ impl Host {
         let cpu = self.work_in_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_timer(port));
         let timeouts = self.sends[flow].tcp.counters.timeouts;
         if timeouts > before {
-            cx.tell(now, flow, EventKind::Timeout, timeouts);
+            cx.record(now, flow, EventKind::Timeout, timeouts);
         }
         cpu
     }
@@ -410,7 +411,7 @@ impl Host {
             cpu = self.work_in_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_room_in_host(port));
             passes -= 2;
         }
-        self.sends[flow].heard = None;
+        self.sends[flow].packets_at = None;
         cpu
     }
 
@@ -485,7 +486,7 @@ impl SendingFlow {
             at_release: false,
             locked_timers: profile.locked_timers,
             here: Vec::new(),
-            heard: None,
+            packets_at: None,
             held: 0,
             overhead: profile.small_queues.then_some(profile.skb_overhead),
             left_while_locked: false,
@@ -497,7 +498,7 @@ impl SendingFlow {
             is_stopped: false,
             asleep_since: None,
             slept: Time::ZERO,
-            told_state: 0,
+            last_state: 0,
             finished: false,
             limit: (Limit::Idle, Time::ZERO),
             limited: [0; Limit::COUNT],

@@ -38,7 +38,7 @@ pub struct Transmit {
     /// Segments with a descriptor; the first one is on the wire until the time in `done`.
     ring: VecDeque<Packet>,
     done: Option<Time>,
-    /// Bytes of those that were sent and of which the driver has not heard, and when it will.
+    /// Bytes of those that were sent and of which the driver does not know, and when it will.
     sent: Vec<u32>,
     interrupt: Option<Time>,
     tx_coalesce: Time,
@@ -49,8 +49,8 @@ pub struct Transmit {
     /// Byte queue limits, and what was sent of an skb that is not whole on the wire.
     bql: Option<Bql>,
     sent_of_skb: u32,
-    /// Segments of skbs that are whole on the wire of which the driver has not heard.
-    unheard: u32,
+    /// Segments of skbs that are whole on the wire of which the driver does not know.
+    not_reported: u32,
     /// skbs offered.
     skbs: u32,
     bucket: Bucket,
@@ -137,7 +137,7 @@ impl Transmit {
             stopped: None,
             bql: host.bql.then(|| Bql::new(host.hz)),
             sent_of_skb: 0,
-            unheard: 0,
+            not_reported: 0,
             skbs: 0,
             qdisc_counter: Counter::holding(limit),
             ring_counter: Counter::holding(host.tx_ring as usize),
@@ -339,7 +339,9 @@ impl Transmit {
             (Some(done), interrupt) if interrupt.is_none_or(|at| done <= at) => {
                 self.end_segment(done, agenda);
             }
-            (_, interrupt) => self.tell_driver(interrupt.expect("something is to happen"), agenda),
+            (_, interrupt) => {
+                self.inform_driver(interrupt.expect("something is to happen"), agenda)
+            }
         }
     }
 
@@ -365,7 +367,7 @@ impl Transmit {
         };
         agenda.add(done, enters);
         if self.tx_coalesce == Time::ZERO {
-            self.tell_driver(done, agenda);
+            self.inform_driver(done, agenda);
         } else if self.interrupt.is_none() {
             let at = done + self.tx_coalesce;
             self.interrupt = Some(at);
@@ -374,13 +376,13 @@ impl Transmit {
         self.start(done, agenda);
     }
 
-    /// The driver hears what was sent, and skbs enter the ring.
-    fn tell_driver(&mut self, now: Time, agenda: &mut Agenda) {
+    /// The driver learns what was sent, and skbs enter the ring.
+    fn inform_driver(&mut self, now: Time, agenda: &mut Agenda) {
         self.interrupt = None;
         for ip_len in self.sent.drain(..) {
             self.ring_counter.leave(now, ip_len);
         }
-        let bytes = std::mem::take(&mut self.unheard);
+        let bytes = std::mem::take(&mut self.not_reported);
         if let Some(bql) = self.bql.as_mut().filter(|_| bytes > 0) {
             bql.sent(now, bytes);
         }
@@ -408,7 +410,7 @@ impl Transmit {
     fn complete(&mut self, segment: &Packet) {
         self.sent_of_skb += segment.ip_len + bql::HEADER;
         if self.ring.front().is_none_or(|next| next.skb != segment.skb) {
-            self.unheard += std::mem::take(&mut self.sent_of_skb);
+            self.not_reported += std::mem::take(&mut self.sent_of_skb);
         }
     }
 
@@ -417,12 +419,12 @@ impl Transmit {
     pub fn last_leaves(&self, offered: Time) -> Time {
         let mut copy = self.copy();
         let mut at = Time::ZERO;
-        let told_late = self.tx_coalesce > Time::ZERO;
-        while !copy.qdisc.is_empty() || told_late && copy.used() > 0 {
+        let is_moderated = self.tx_coalesce > Time::ZERO;
+        while !copy.qdisc.is_empty() || is_moderated && copy.used() > 0 {
             at = copy.next_of_card().expect("the ring is not empty");
             copy.step(&mut Agenda::default());
         }
-        let fetched = if told_late { Time::ZERO } else { copy.bucket.lets_go() };
+        let fetched = if is_moderated { Time::ZERO } else { copy.bucket.lets_go() };
         offered.max(fetched).max(at)
     }
 

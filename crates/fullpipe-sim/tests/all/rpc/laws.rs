@@ -110,8 +110,8 @@ fn calls_before_all() {
             Setup { client, ..setup.clone() }.run()
         };
         let began = |run: &super::Run| {
-            let told = run.record.events().filter(|event| event.kind == EventKind::Began);
-            told.map(|event| (event.flow, event.time)).collect::<Vec<_>>()
+            let began = run.record.events().filter(|event| event.kind == EventKind::Began);
+            began.map(|event| (event.flow, event.time)).collect::<Vec<_>>()
         };
         let (none, some) = (mounts(0), mounts(7));
         assert_eq!(began(&none), [(0, START)]);

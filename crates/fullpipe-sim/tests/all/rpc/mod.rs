@@ -1,10 +1,10 @@
 //! Remote procedure calls: files written to and read from a server over a long path.
 
-mod genuine;
 mod laws;
 mod limits;
 mod mixed;
 mod order;
+mod real;
 mod sizes;
 
 use crate::conversation;

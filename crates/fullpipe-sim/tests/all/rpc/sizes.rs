@@ -32,7 +32,7 @@ fn of_reads() {
 /// Counts of `mountstats` of Linux 6.12, from a client called "(none)", without groups, of files on a tmpfs. It counts
 /// the markers of calls, and not those of replies.
 #[test]
-fn as_genuine_linux_counts_them() {
+fn as_real_linux_counts_them() {
     let caller = Caller { machine_name: 6, groups: 0, file_handle: 20 };
     let sizes = |own: Sizes| [own.call, own.reply - 4];
     assert_eq!(sizes(caller.write()), [116, 136]);

@@ -3,8 +3,8 @@
 use super::{capacity, decade, log_uniform, round};
 use fullpipe_sim::config::{
     Codel, Delay, Discipline, Distribution, Drop, Duplicate, Element, FlowDelay, Fq,
-    GilbertElliott, Jitter, Link, Loss, Mark, Mtu, Policer, QueueLimit, Red, Reorder, Shaper, Step,
-    Timer, TraceLink, Unit, VaryingLink,
+    GilbertElliott, Jitter, Link, Loss, Mark, Mtu, Policer, QueueLimit, RateStep, Red, Reorder,
+    Shaper, Timer, TraceLink, Unit, VaryingLink,
 };
 use fullpipe_sim::rng::Rng;
 use fullpipe_sim::units::{Framing, Rate, Time};
@@ -283,8 +283,8 @@ fn varying() -> impl Strategy<Value = VaryingLink> {
     let later = prop::collection::btree_map(1..50_000_000u64, rate(), 0..8);
     (rate(), later, self::rate(), framing(), limit()).prop_map(
         |(first, later, last, framing, limit)| {
-            let later = later.into_iter().map(|(at, rate)| Step { at: Time(at), rate });
-            let first = [Step { at: Time::ZERO, rate: first }];
+            let later = later.into_iter().map(|(at, rate)| RateStep { at: Time(at), rate });
+            let first = [RateStep { at: Time::ZERO, rate: first }];
             let mut steps: Vec<_> = first.into_iter().chain(later).collect();
             steps.last_mut().expect("a step").rate = last;
             let (limit, discipline) = queue(last, limit);

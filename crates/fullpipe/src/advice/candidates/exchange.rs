@@ -73,7 +73,7 @@ fn larger_writes(case: &Case) -> Vec<Change> {
         let flow = run.flow.iter().find(|own| own.name == sent.name)?;
 
         // A flow that answers writes as its requests come.
-        (run.other_half(flow).is_none()).then_some((flow, &sent.hosts[0]))
+        (run.reverse_flow(flow).is_none()).then_some((flow, &sent.hosts[0]))
     });
     let small = flows.filter(|(flow, _)| flow.write < SMALL_WRITE);
     small

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_told_in_words() {
+    fn a_program_is_described_in_words() {
         let option = How::SocketOption { name: "SO_SNDBUF".into(), value: None };
         let files = files(&[change("scp", "SO_SNDBUF", option)]);
         assert_eq!(files.enough, []);

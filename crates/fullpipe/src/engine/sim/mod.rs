@@ -27,7 +27,7 @@ impl Engine for Simulator {
         1e6
     }
 
-    fn tells_packets(&self) -> bool {
+    fn records_packets(&self) -> bool {
         true
     }
 
@@ -46,8 +46,8 @@ impl Engine for Simulator {
         control: &mut dyn Control,
     ) -> Result<Outcome, Failed> {
         let config = config(resolved);
-        let outcome = match mounts::Told::new(resolved, sink) {
-            Ok(mut told) => fullpipe_sim::sim::run(&config, &mut told, control),
+        let outcome = match mounts::MountRecorder::new(resolved, sink) {
+            Ok(mut recorder) => fullpipe_sim::sim::run(&config, &mut recorder, control),
             Err(sink) => fullpipe_sim::sim::run(&config, sink, control),
         };
         let outcome = outcome.map_err(Failed::Scenario)?;

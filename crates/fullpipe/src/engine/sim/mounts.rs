@@ -168,7 +168,7 @@ fn write_back(own: &Nfs, run: &Resolved) -> Option<WriteBack> {
 }
 
 /// Records a run with mounts as the scenario has it.
-pub(super) struct Told<'a> {
+pub(super) struct MountRecorder<'a> {
     sink: &'a mut dyn Sink,
     /// Flows of the scenario.
     flows: u16,
@@ -189,12 +189,12 @@ struct Mount {
     times: [u64; 2],
 }
 
-impl<'a> Told<'a> {
+impl<'a> MountRecorder<'a> {
     /// To that sink, if the run has a mount.
     pub(super) fn new(
         run: &Resolved,
         sink: &'a mut dyn Sink,
-    ) -> Result<Told<'a>, &'a mut dyn Sink> {
+    ) -> Result<MountRecorder<'a>, &'a mut dyn Sink> {
         if run.nfs.is_empty() {
             return Err(sink);
         }
@@ -202,7 +202,7 @@ impl<'a> Told<'a> {
         // The second flows of all connections are numbered after all flows, in the same order.
         let others = flows - run.mounts().next().map_or(0, |(_, own)| own.start);
         let mounts = run.mounts().map(|(own, connections)| Mount::new(own, connections, others));
-        Ok(Told { sink, flows: flows as u16, mounts: mounts.collect() })
+        Ok(MountRecorder { sink, flows: flows as u16, mounts: mounts.collect() })
     }
 }
 
@@ -227,7 +227,7 @@ impl Mount {
         }
     }
 
-    /// The program begins: so do its connections, as far as it can tell.
+    /// The program begins: so do its connections, as far as it can see.
     fn begin(&mut self, now: Time, sink: &mut dyn Sink) {
         self.begun = true;
         for &[flow, ..] in &self.connections {
@@ -243,7 +243,7 @@ impl Mount {
 
         // Counters of other mounts and of other operations are left out.
         let Some(what) = counter.name.strip_prefix(prefix.as_str()) else { return };
-        let mut tell = |what: &str, value| {
+        let mut emit = |what: &str, value| {
             let name = format!("nfs.{calls}.{what}").into();
             sink.counter(&Counter { name, value, ..counter.clone() });
         };
@@ -251,24 +251,24 @@ impl Mount {
         // The kernel counts times in milliseconds.
         let ms = |ns: u64| ns / 1_000_000;
         match what {
-            "replies" => tell("ops", counter.value),
-            "transmissions" => tell("ntrans", counter.value),
+            "replies" => emit("ops", counter.value),
+            "transmissions" => emit("ntrans", counter.value),
             "queue_ns" => {
                 times[0] = counter.value;
-                tell("queue", ms(counter.value));
+                emit("queue", ms(counter.value));
             }
             "rtt_ns" => {
                 times[1] = counter.value;
-                tell("rtt", ms(counter.value));
+                emit("rtt", ms(counter.value));
                 // Execution lasts from a request's making to its answer: queue and round trip together.
-                tell("execute", ms(times[0] + times[1]));
+                emit("execute", ms(times[0] + times[1]));
             }
             _ => {}
         }
     }
 }
 
-impl Sink for Told<'_> {
+impl Sink for MountRecorder<'_> {
     fn stages(&mut self, stages: &[StageInfo]) {
         self.sink.stages(stages);
     }

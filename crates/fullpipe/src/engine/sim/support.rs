@@ -179,7 +179,7 @@ fn of_queues(run: &Resolved) -> impl Iterator<Item = (String, Support)> {
 }
 
 fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
-    let sysctls = host.genuine_sysctl.keys().map(|name| {
+    let sysctls = host.real_sysctl.keys().map(|name| {
         let why = "the simulator does not model it; --engine linux does it";
         refused(format!("{key}.sysctl.{name}"), why.into())
     });

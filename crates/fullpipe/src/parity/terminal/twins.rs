@@ -30,11 +30,11 @@ pub fn twins(itself: &[Judged], chances: &[Chance], style: Style) -> String {
         lines.extend(wrap(&head, "", style.columns()));
     }
     for chance in chances {
-        let told = wrap(&told(chance), "  ", style.columns()).into_iter();
+        let text = wrap(&describe(chance), "  ", style.columns()).into_iter();
 
         // A miss that chance does not explain is an error of the simulator.
         let bad = !chance.by_chance && !is_open(chance);
-        lines.extend(told.map(|line| if bad { style.bad(&line) } else { line }));
+        lines.extend(text.map(|line| if bad { style.bad(&line) } else { line }));
     }
 
     // Twins repeat random draws, so they leave such runs open.
@@ -48,13 +48,13 @@ pub fn twins(itself: &[Judged], chances: &[Chance], style: Style) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Whether twins cannot tell.
+/// Whether twins decide nothing.
 fn is_open(chance: &Chance) -> bool {
     !chance.by_chance && !chance.draws.is_empty()
 }
 
 /// "7, bic: chance; throughput 3.09 x, Linux itself 3.34 x, 12 of 20 as far; distributions 0.19 apart of 0.51".
-fn told(chance: &Chance) -> String {
+fn describe(chance: &Chance) -> String {
     let verdict = match chance {
         chance if chance.by_chance => "chance".to_string(),
         chance if is_open(chance) => {

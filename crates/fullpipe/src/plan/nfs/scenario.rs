@@ -22,7 +22,7 @@ const MOST_SAMPLES: u64 = 1_000_000;
 /// Length of a run as a multiple of the expected time with today's settings.
 const PATIENCE: f64 = 3.0;
 
-/// Bytes of a file that is long enough to tell, whole MiB.
+/// Bytes of a file that is long enough to judge, whole MiB.
 pub fn file(path: &path::Question) -> u64 {
     let time = LEAST_TIME.max(Time(path.rtt.0.saturating_mul(ROUND_TRIPS)));
     let bytes = path.rate.0 as f64 / 8.0 * time.as_secs_f64();

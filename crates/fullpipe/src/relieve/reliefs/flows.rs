@@ -59,7 +59,7 @@ pub fn send_buffer(run: &Resolved) -> Vec<SetOption> {
 /// Writes of 128 KiB.
 pub fn larger_writes(run: &Resolved) -> Vec<SetOption> {
     subjects(run)
-        .filter(|flow| flow.write < SMALL_WRITE && run.other_half(flow).is_none())
+        .filter(|flow| flow.write < SMALL_WRITE && run.reverse_flow(flow).is_none())
         .map(|flow| of_flow(flow, "write", text(format!("{LARGE_WRITE}B"))))
         .collect()
 }
@@ -152,15 +152,16 @@ pub fn more_in_flight(run: &Resolved) -> Vec<SetOption> {
 
 /// Programs that send their last partial segment without waiting for an ACK.
 pub fn no_delay(run: &Resolved) -> Vec<SetOption> {
-    let asking = subjects(run)
-        .filter(|flow| run.other_half(flow).is_some() || matches!(flow.app, App::Messages { .. }));
+    let asking = subjects(run).filter(|flow| {
+        run.reverse_flow(flow).is_some() || matches!(flow.app, App::Messages { .. })
+    });
     let held = asking.flat_map(|flow| run.both_ways(flow)).filter(|flow| !flow.has_option(NODELAY));
     held.map(|flow| set(&["flow", &flow.name, "sockopt", NODELAY], 1)).collect()
 }
 
 /// Programs that set TCP_QUICKACK after each read.
 pub fn quick_acks(run: &Resolved) -> Vec<SetOption> {
-    let asking = subjects(run).filter(|flow| run.other_half(flow).is_some());
+    let asking = subjects(run).filter(|flow| run.reverse_flow(flow).is_some());
     let slow =
         asking.flat_map(|flow| run.both_ways(flow)).filter(|flow| run.gains_by_quick_acks(flow));
     slow.flat_map(|flow| {

@@ -157,7 +157,7 @@ pub fn interrupts(run: &Resolved) -> Vec<SetOption> {
     is_late.then(|| set(&["hosts", name, "rx_coalesce"], text("0s"))).into_iter().collect()
 }
 
-/// A transmit ring that is never full, with a driver that hears of each packet at once.
+/// A transmit ring that is never full, with a driver that learns of each packet at once.
 pub fn transmit_ring(run: &Resolved) -> Vec<SetOption> {
     let [(name, host), _] = of_data(run);
     let own = &host.config;

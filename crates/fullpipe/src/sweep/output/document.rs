@@ -78,7 +78,7 @@ impl Serialize for Cells<'_> {
         let mut list = serializer.serialize_seq(None)?;
         let mut see = self.see.borrow_mut();
         let mut wrong = None;
-        let told = each(self.merged, |cell| {
+        let written = each(self.merged, |cell| {
             see(&cell);
 
             // The error of the serializer is kept: the reader knows only its own kind.
@@ -88,7 +88,7 @@ impl Serialize for Cells<'_> {
             })
         });
         wrong.map_or(Ok(()), Err)?;
-        told.map_err(S::Error::custom)?;
+        written.map_err(S::Error::custom)?;
         list.end()
     }
 }

@@ -1,7 +1,7 @@
 //! An axis as it is drawn: along numbers, or as categories.
 
 use crate::numbers::written;
-use crate::report::labels::told_apart;
+use crate::report::labels::distinct_labels;
 use crate::sweep::manifest::Axis;
 use serde::Serialize;
 use serde_json::Value;
@@ -39,7 +39,7 @@ impl Scale {
         Scale {
             name: axis.name.clone(),
             title: title.into(),
-            labels: if by_first { short } else { told_apart(&shown) },
+            labels: if by_first { short } else { distinct_labels(&shown) },
             shown,
             names: !numeric,
         }
@@ -91,12 +91,12 @@ mod tests {
     fn long_labels_begin_where_they_part() {
         let table = |max: u64| format!(r#"{{"net.core.wmem_max":{max},"x":1}}"#);
         let shown = [table(1_000_000), table(150_000), "{}".into(), "reno".into(), "renown".into()];
-        let labels = told_apart(&shown);
+        let labels = distinct_labels(&shown);
         assert_eq!(labels[..2], [r#"…1000000,"x":1}"#, r#"…150000,"x":1}"#]);
         assert_eq!(labels[2..], shown[2..]);
         // A label that is the beginning of another one stays.
         let longer = ["as long as it can be".to_string(), "as long as it can be, and more".into()];
-        assert_eq!(told_apart(&longer), [longer[0].clone(), "…be, and more".into()]);
+        assert_eq!(distinct_labels(&longer), [longer[0].clone(), "…be, and more".into()]);
     }
 
     fn axis(name: &str, points: &[Value]) -> Scale {
@@ -105,12 +105,12 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_change_together_are_told_by_the_first_number() {
+    fn keys_that_change_together_are_labelled_by_the_first_number() {
         let delays = axis("a, b", &[json!(["5ms", "5ms"]), json!(["20ms", "20ms"])]);
         assert_eq!((delays.title.as_str(), delays.names), ("a", false));
         assert_eq!(delays.labels, ["5ms", "20ms"]);
         assert_eq!(delays.shown, ["5ms, 5ms", "20ms, 20ms"]);
-        // The first ones do not tell these apart.
+        // The first ones do not distinguish these.
         let windows = axis("a, b", &[json!(["5ms", 1]), json!(["5ms", 2])]);
         assert_eq!((windows.title.as_str(), windows.names), ("a, b", false));
         assert_eq!(windows.labels, ["5ms, 1", "5ms, 2"]);

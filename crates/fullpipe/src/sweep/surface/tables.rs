@@ -42,21 +42,21 @@ impl Tables {
 
 /// Expectations: the points that miss one, the variants that were compared, and the unjudged expectations.
 fn expected(points: &Judgement, versus: &[Judged], unjudged: &Unjudged) -> String {
-    let Judgement { all, missed, told } = points;
+    let Judgement { all, missed, first_missed } = points;
     let mut inner = String::new();
 
     // Points are listed by what they miss, variants by table.
     if *all > 0 {
         let _ = write!(inner, "<p>{} of {all} of points hold</p>", all - missed);
-        inner += &list(told, *missed as usize);
+        inner += &list(first_missed, *missed as usize);
     }
     if !versus.is_empty() {
         let held = versus.iter().filter(|own| own.passed).count();
         let _ = write!(inner, "<p>{held} of {} of two variants hold</p>", versus.len());
         versus::tables(versus).iter().for_each(|own| inner += &table(own));
     }
-    if let Some(told) = unjudged.told() {
-        let _ = write!(inner, "<p class=\"banner\" id=\"unjudged\">{}</p>", text(&told));
+    if let Some(sentence) = unjudged.describe() {
+        let _ = write!(inner, "<p class=\"banner\" id=\"unjudged\">{}</p>", text(&sentence));
     }
     match inner.is_empty() {
         true => inner,

@@ -46,7 +46,7 @@ pub fn meta() -> RunMeta {
             stop: None,
             bytes: None,
             base_rtt: None,
-            other_half: None,
+            reverse_flow: None,
             shaper: None,
             settings: FlowSettings::default(),
         }],

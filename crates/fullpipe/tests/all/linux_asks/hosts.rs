@@ -141,7 +141,7 @@ fn hosts_and_flows_are_asked_in_the_kernels_terms() {
 }
 
 #[test]
-fn sysctls_and_socket_options_of_genuine_kernels_are_handed_on() {
+fn sysctls_and_socket_options_of_real_kernels_are_handed_on() {
     let sets = [
         "hosts.sender.kernel=6.12",
         "hosts.sender.sysctl.net.ipv4.tcp_min_tso_segs=4",
@@ -178,9 +178,9 @@ fn a_kernel_that_nothing_judges_is_refused() {
     let text = SCENARIO.replacen("3.14", "6.18", 1);
     let scenario = load(&Source::text("new.toml", &text), &[], &[]).expect("valid");
     let notes = scenario::notes(&scenario);
-    let told =
+    let unvalidated =
         notes.iter().filter(|note| note.starts_with("the profile of Linux 6.18 is unvalidated"));
-    assert_eq!(told.count(), 1, "{notes:?}");
+    assert_eq!(unvalidated.count(), 1, "{notes:?}");
     assert_eq!(
         (scenario::shown("6.18"), scenario::shown("6.12")),
         ("6.18 (unvalidated)".into(), "6.12".into())
@@ -227,7 +227,7 @@ fn pacing_is_of_kernels_whose_rules_are_known() {
 }
 
 #[test]
-fn a_scenario_of_a_genuine_kernel_runs_on_it_and_on_another_one_if_asked() {
+fn a_scenario_of_a_real_kernel_runs_on_it_and_on_another_one_if_asked() {
     let linux = engine::find("linux").expect("an engine");
     let answers = |engine: &dyn Engine, sets: &[&str]| {
         let said = engine.support(&resolved(sets));

@@ -128,7 +128,7 @@ pub fn answers(sets: &[&str]) -> Vec<String> {
     let line = |(key, support): (String, Support)| match support {
         Support::Exact => format!("{key}: exact"),
         Support::Substituted(what) => format!("{key}: substituted: {what}"),
-        Support::Told(what) => format!("{key}: told: {what}"),
+        Support::Noted(what) => format!("{key}: told: {what}"),
         Support::Refused(why) => format!("{key}: refused: {why}"),
     };
     said.into_iter().map(line).collect()

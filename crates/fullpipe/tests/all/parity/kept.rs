@@ -59,7 +59,7 @@ fn tables_are_those_of_todays_scenarios() {
 }
 
 #[test]
-fn tables_tell_what_can_be() {
+fn tables_show_what_can_be() {
     for case in suite::all() {
         sane::check(&case.name, &case.plan.resolved, &table(&case));
     }

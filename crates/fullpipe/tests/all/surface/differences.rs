@@ -1,6 +1,6 @@
 //! Where repetitions do not show that two panels differ, the map of differences says so.
 
-use super::{SCENARIO, count, flow, manifest_of, told};
+use super::{SCENARIO, count, flow, manifest_of, values_at};
 use crate::report_chromium::browser;
 use fullpipe::scenario::Space;
 use fullpipe::sweep::cells::Cell;
@@ -64,7 +64,7 @@ fn a_browser_marks_what_is_not_shown() {
         ("2,0", "all runs of both gave the same"),
         ("3,0", "a single run: whether they differ is not known"),
     ] {
-        let text = told(&page, &format!("#differences rect[data-at=\"{at}\"]"));
+        let text = values_at(&page, &format!("#differences rect[data-at=\"{at}\"]"));
         assert!(text.lines().nth(1).is_some_and(|line| line.starts_with(part)), "{at}: {text}");
     }
     // The other way round it is the same; a surface and itself have nothing to be tested.

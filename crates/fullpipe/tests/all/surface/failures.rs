@@ -21,7 +21,7 @@ fn failures(total: u64) -> Failures {
 }
 
 #[test]
-fn the_first_twenty_are_told_and_the_rest_counted() {
+fn the_first_twenty_are_listed_and_the_rest_counted() {
     let (_, manifest) = manifest();
     let of = |total| page(&Surfaces::new(&manifest, &[], failures(total)), "Runs.");
     assert!(!of(0).contains("Runs that failed"));

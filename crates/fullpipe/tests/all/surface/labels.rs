@@ -1,6 +1,6 @@
 //! Labels of axes have room.
 
-use super::{SCENARIO, flow, manifest_of, told};
+use super::{SCENARIO, flow, manifest_of, values_at};
 use crate::report_chromium::browser;
 use crate::report_chromium::page::Page;
 use fullpipe::sweep::cells::Cell;
@@ -46,7 +46,7 @@ const WRONG: &str = "const wrong = [];\
     return wrong";
 
 #[test]
-fn long_labels_are_cut_and_told_whole() {
+fn long_labels_are_cut_and_shown_whole() {
     let controls = r#""flow.bulk.congestion" = ["reno", { name = "cubic", initial_ssthresh = 100, hystart = false }, { name = "cubic", initial_ssthresh = 200, hystart = true }]
 "hosts.sender.sysctl" = [{ "net.core.wmem_max" = 1000000, "net.ipv4.tcp_wmem" = "4096 66560 1000000" }, { "net.core.wmem_max" = 2000000, "net.ipv4.tcp_wmem" = "4096 66560 2000000" }]
 "#;
@@ -62,7 +62,7 @@ fn long_labels_are_cut_and_told_whole() {
         [2; 4]
     );
     assert!(cut.iter().all(|text| text.chars().count() < 30), "{cut:?}");
-    let whole = told(&page, "#surfaces text.cut");
+    let whole = values_at(&page, "#surfaces text.cut");
     assert!(whole.contains("\"initial_ssthresh\":100") && whole.ends_with('}'), "{whole}");
     assert_eq!(page.complaints(), Vec::<String>::new());
 }

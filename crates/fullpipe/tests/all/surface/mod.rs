@@ -78,7 +78,7 @@ fn count(page: &Page, selector: &str) -> Value {
 }
 
 /// Text that appears when the pointer is over an element.
-fn told(page: &Page, selector: &str) -> String {
+fn values_at(page: &Page, selector: &str) -> String {
     let script = format!(
         "const target = document.querySelector('{selector}');\
          target.dispatchEvent(new PointerEvent('pointermove', {{ clientX: 9, clientY: 9 }}));\
@@ -125,7 +125,7 @@ fn surfaces_have_every_cell_at_its_place() {
 }
 
 #[test]
-fn a_browser_draws_the_cells_and_tells_their_values() {
+fn a_browser_draws_the_cells_and_shows_their_values() {
     let (space, manifest) = manifest();
     let html = page(&Surfaces::new(&manifest, &cells(&space), Failures::default()), "23 runs.");
     let Some(page) = browser::open(&html) else { return };
@@ -138,8 +138,8 @@ fn a_browser_draws_the_cells_and_tells_their_values() {
     assert!(count("#surfaces path.contour").as_u64() > Some(4));
     // The first slice has both lines, and the rule's where it holds.
     assert_eq!([count("#slices circle.mean"), count("#slices path.law")], [json!(8), json!(2)]);
-    let told = |selector: &str| told(&page, selector);
-    let text = told("#surfaces > div:nth-child(2) rect[data-at=\"1,2\"]");
+    let values_at = |selector: &str| values_at(&page, selector);
+    let text = values_at("#surfaces > div:nth-child(2) rect[data-at=\"1,2\"]");
     let mean = rate(1, 1, 2);
     for part in [
         "cubic".to_string(),
@@ -151,7 +151,7 @@ fn a_browser_draws_the_cells_and_tells_their_values() {
     ] {
         assert!(text.contains(&part), "{part}: {text}");
     }
-    let times = told("#differences rect[data-at=\"0,0\"]");
+    let times = values_at("#differences rect[data-at=\"0,0\"]");
     let ratio = rate(1, 0, 0) / rate(0, 0, 0);
     assert!(times.starts_with(&format!("cubic over reno: {ratio:.3} times")), "{times}");
     // Another quantity draws its own values.

@@ -1,6 +1,6 @@
 //! Congestion controls against each other, as one matrix.
 
-use super::{count, flow, manifest_of, told};
+use super::{count, flow, manifest_of, values_at};
 use crate::report_chromium::browser;
 use fullpipe::scenario::{Point, Space};
 use fullpipe::sweep::cells::{Cell, CellFlow, CellShared};
@@ -118,7 +118,7 @@ const WARMTH: &str = "return [...document.querySelectorAll('#matrices rect.field
     const [r, , b] = rect.getAttribute('fill').match(/\\d+/g).map(Number); return r - b })";
 
 #[test]
-fn a_browser_draws_the_matrix_and_tells_its_values() {
+fn a_browser_draws_the_matrix_and_shows_its_values() {
     let (space, manifest) = manifest_of(SCENARIO);
     let Some(page) = browser::open(&page(&surfaces(&space, &manifest), "66 runs.")) else { return };
     assert_eq!(count(&page, "#matrices rect.field"), json!(6));
@@ -132,7 +132,7 @@ fn a_browser_draws_the_matrix_and_tells_its_values() {
     let warmth = page.run(WARMTH, &[]);
     let warmth: Vec<i64> = serde_json::from_value(warmth).expect("colours");
     assert!(warmth.is_sorted() && warmth[0] < -50 && warmth[4] < -10, "{warmth:?}");
-    let text = told(&page, "#matrices rect[data-at=\"1,1\"]");
+    let text = values_at(&page, "#matrices rect[data-at=\"1,1\"]");
     for part in [
         "one: bic",
         "other: cubic",
@@ -144,7 +144,7 @@ fn a_browser_draws_the_matrix_and_tells_its_values() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert!(told(&page, "#matrices rect[data-at=\"2,1\"]").ends_with("nothing was measured"));
+    assert!(values_at(&page, "#matrices rect[data-at=\"2,1\"]").ends_with("nothing was measured"));
     // The long way: around one half colours pass from blue to orange.
     let far = "const select = document.querySelector('#places select'); select.value = 1; select.onchange();";
     page.run(far, &[]);

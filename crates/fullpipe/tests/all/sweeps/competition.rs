@@ -175,8 +175,8 @@ fn todays_kernel_on_either_engine() {
         let mut text =
             String::from("| | engine | CUBIC | BIC | Scalable |\n|---|---|--:|--:|--:|\n");
         text += &today("sim", cells);
-        let genuine = fullpipe::sweep::cells::cells(&records("cern-today-linux"));
-        text += &today("linux", &genuine.expect("cells"));
+        let real = fullpipe::sweep::cells::cells(&records("cern-today-linux"));
+        text += &today("linux", &real.expect("cells"));
         text
     });
 }
@@ -197,13 +197,13 @@ fn delivered(merged: &Merged) -> BTreeMap<u64, Vec<(u64, f64)>> {
 #[test]
 fn runs_of_today_on_both_engines() {
     let both = ["cern-today", "cern-today-linux"].map(records);
-    let [simulated, genuine] = &both;
-    let [simulated, genuine] = [simulated, genuine].map(delivered);
-    let flows = |run: &u64| simulated[run].iter().zip(&genuine[run]);
+    let [simulated, real] = &both;
+    let [simulated, real] = [simulated, real].map(delivered);
+    let flows = |run: &u64| simulated[run].iter().zip(&real[run]);
     let same = |run: &&u64| flows(run).all(|(a, b)| a.0 == b.0);
     let apart = |(a, b): (&(u64, f64), &(u64, f64))| (a.1 - b.1).abs() / b.1;
-    let furthest = genuine.keys().flat_map(flows).map(apart).fold(0.0, f64::max);
-    let (all, same) = (genuine.len(), genuine.keys().filter(same).count());
+    let furthest = real.keys().flat_map(flows).map(apart).fold(0.0, f64::max);
+    let (all, same) = (real.len(), real.keys().filter(same).count());
     assert_eq!(all, simulated.len());
     assert_eq!((same, furthest), (all, 0.0), "README.md says that all are equal");
     let text = format!(

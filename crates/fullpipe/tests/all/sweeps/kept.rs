@@ -71,12 +71,12 @@ impl Kept {
         Source::text(stem.expect("a name"), &text)
     }
 
-    /// Calls `tell` with the sweep's scenario and options.
-    pub fn asked<T>(&self, tell: impl FnOnce(Asked) -> T) -> T {
+    /// Calls `judge` with the sweep's scenario and options.
+    pub fn asked<T>(&self, judge: impl FnOnce(Asked) -> T) -> T {
         let texts = |of: fn(&Part) -> &'static [&'static str]| -> Vec<String> {
             self.part.iter().flat_map(|part| of(part).iter().map(|text| (*text).into())).collect()
         };
-        tell(Asked {
+        judge(Asked {
             source: &self.source(),
             sets: &texts(|part| part.sets),
             variants: &texts(|part| part.variants),

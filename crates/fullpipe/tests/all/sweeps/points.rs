@@ -13,9 +13,8 @@ const MEDIAN: f64 = 0.05;
 
 /// Writes the table that compares a sweep with its sweep on real Linux: how far means are apart, by congestion control.
 fn table(name: &str) {
-    let [simulated, genuine] =
-        [name.to_string(), format!("{name}-linux")].map(|name| records(&name));
-    let [a, b] = [&simulated, &genuine].map(|merged| cells(merged).expect("cells"));
+    let [simulated, real] = [name.to_string(), format!("{name}-linux")].map(|name| records(&name));
+    let [a, b] = [&simulated, &real].map(|merged| cells(merged).expect("cells"));
     let compared = Comparison::new(&a, &b);
     assert!(compared.alone.is_empty(), "{:?}", compared.alone);
     let mut controls = BTreeMap::<&str, Vec<&Pair>>::new();

@@ -51,7 +51,7 @@ fn study_surfaces_keep_to_the_rules_where_the_mask_says_so() {
             let within = interval + TOLERANCE * law;
             let name = format!("{} at {loss}, {delay}", flow.congestion);
             assert!((is.mean - law).abs() <= within, "{name}: {} for {law}, {within}", is.mean);
-            assert!(interval <= INTERVAL * law, "{name}: {interval} of {law} tell little");
+            assert!(interval <= INTERVAL * law, "{name}: {interval} of {law} show little");
             judged.push(name);
         }
     }

@@ -117,7 +117,7 @@ fn study_cubic_does_as_its_curve_says() {
 /// Effect of another C on the rows: those at rest would hardly show it, those followed would.
 #[test]
 #[ignore = "a study: make studies"]
-fn study_only_the_rows_that_are_followed_tell_c() {
+fn study_only_the_rows_that_are_followed_show_c() {
     const SHIPPED: u32 = 41;
     let named = ["at rest", "above", "below"].map(|how| format!("{how}, beta 0.8, p = 1e-5"));
     let means = |scale: u32| {

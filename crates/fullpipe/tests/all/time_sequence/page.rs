@@ -70,33 +70,33 @@ fn trains(
     let mut before: Option<PacketTrain> = None;
     let train = |row: usize| {
         let last = before.as_ref().map(|b| b.packet(b.count - 1));
-        let told = |of: fn(&PacketTrain) -> u64| before.as_ref().map_or(0, of) as i64;
+        let earlier = |of: fn(&PacketTrain) -> u64| before.as_ref().map_or(0, of) as i64;
         let ended = |of: fn(&PacketTrain) -> u64| last.as_ref().map_or(0, of) as i64;
         let c = |column: usize, expected: i64| (columns[column][row] + expected) as u64;
         let mut train = PacketTrain {
             time: fullpipe_sim::units::Time(c(0, ended(|p| p.time.0))),
             flow,
             acks,
-            count: c(1, told(|b| b.count.into())) as u32,
-            spacing: c(2, told(|b| b.spacing)),
-            segments: c(3, told(|b| b.segments.into())) as u32,
+            count: c(1, earlier(|b| b.count.into())) as u32,
+            spacing: c(2, earlier(|b| b.spacing)),
+            segments: c(3, earlier(|b| b.segments.into())) as u32,
             seq: c(4, ended(|p| p.seq + u64::from(p.len))),
-            len: c(5, told(|b| b.len.into())) as u32,
+            len: c(5, earlier(|b| b.len.into())) as u32,
             ack: c(6, ended(|p| p.ack)),
-            ack_step: c(7, told(|b| b.ack_step)),
-            window: c(8, told(|b| b.window)),
-            flags: c(9, told(|b| b.flags.into())) as u8,
-            ecn: c(10, told(|b| b.ecn.into())) as u8,
+            ack_step: c(7, earlier(|b| b.ack_step)),
+            window: c(8, earlier(|b| b.window)),
+            flags: c(9, earlier(|b| b.flags.into())) as u8,
+            ecn: c(10, earlier(|b| b.ecn.into())) as u8,
             resent: c(11, 0) & 1 == 1,
             again: c(11, 0) & 2 == 2,
-            dropped: c(12, told(|b| b.dropped.into())) as u32,
+            dropped: c(12, earlier(|b| b.dropped.into())) as u32,
             dropped_at: if place[row] == 0 {
                 "".into()
             } else {
                 places[place[row] as usize - 1].as_str().into()
             },
             sacks: [(0, 0); 4],
-            sack_step: c(13, told(|b| b.sack_step)),
+            sack_step: c(13, earlier(|b| b.sack_step)),
         };
         for (block, pair) in sacks.chunks(2).enumerate() {
             let (start, end) = last.as_ref().map_or((0, 0), |p| p.sacks[block]);

@@ -7,15 +7,15 @@ use fullpipe::trace::packets::{PacketTrain, flags};
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::trace::Packet;
 
-/// A packet as a row must tell it; the window is compared apart.
+/// A packet as a row must show it; the window is compared apart.
 fn same(row: &PacketTrain, packet: &Packet) {
     assert_eq!(row.time, packet.time);
     assert_eq!((row.flow, row.acks, row.count), (packet.flow, !packet.forward, 1));
     assert_eq!((row.seq, row.len, row.segments), (packet.seq, packet.len, packet.segments));
     assert_eq!(row.ack, packet.ack.unwrap_or(0));
-    let told = [packet.syn, packet.fin, packet.ece, packet.cwr];
+    let expected = [packet.syn, packet.fin, packet.ece, packet.cwr];
     let set = [flags::SYN, flags::FIN, flags::ECE, flags::CWR].map(|flag| row.flags & flag != 0);
-    assert_eq!(set, told);
+    assert_eq!(set, expected);
     assert_eq!((row.resent, row.again), (packet.resent, packet.again));
     assert_eq!(row.dropped, packet.dropped.iter().map(|dropped| dropped.segments).sum::<u32>());
     assert_eq!(row.dropped_at.is_empty(), packet.dropped.is_empty());
@@ -28,16 +28,17 @@ fn trains_give_back_every_packet_at_every_point() {
     for at in ["sender-qdisc", "sender-wire", "link", "delay", "receiver"] {
         let made = kept(&[&format!("report.packets.at={at}")]);
         let rows = rows(made.folder.path());
-        let mut told = made.whole.packets;
-        told.sort_by_key(|packet| packet.time);
+        let mut packets = made.whole.packets;
+        packets.sort_by_key(|packet| packet.time);
         let (mut data, mut acks) = (Vec::new(), Vec::new());
         singles(&rows).into_iter().for_each(|p| if p.acks { acks.push(p) } else { data.push(p) });
-        let (forward, back): (Vec<Packet>, Vec<Packet>) = told.into_iter().partition(|p| p.forward);
+        let (forward, back): (Vec<Packet>, Vec<Packet>) =
+            packets.into_iter().partition(|p| p.forward);
         assert_eq!((data.len(), acks.len()), (forward.len(), back.len()), "{at}");
         data.iter()
             .zip(&forward)
             .chain(acks.iter().zip(&back))
-            .for_each(|(row, told)| same(row, told));
+            .for_each(|(row, packet)| same(row, packet));
         assert_eq!(made.kept.packets as usize, forward.len() + back.len());
         assert_eq!(made.kept.trains as usize, rows.len());
         let resent = data.iter().filter(|packet| packet.resent).count();
@@ -46,7 +47,7 @@ fn trains_give_back_every_packet_at_every_point() {
 }
 
 #[test]
-fn drops_are_told_with_their_place_and_requeued_packets_with_their_second_sight() {
+fn drops_have_their_place_and_requeued_packets_their_second_sight() {
     let made = kept(&["report.packets.at=sender-qdisc"]);
     let packets = singles(&rows(made.folder.path()));
     let dropped: Vec<&PacketTrain> = packets.iter().filter(|p| &*p.dropped_at == "list").collect();
@@ -65,7 +66,7 @@ fn drops_are_told_with_their_place_and_requeued_packets_with_their_second_sight(
 }
 
 #[test]
-fn windows_are_told_in_bytes() {
+fn windows_are_in_bytes() {
     let made = kept(&["report.packets.at=receiver"]);
     let packets = singles(&rows(made.folder.path()));
     let largest = packets.iter().filter(|p| p.acks).map(|p| p.window).max();

@@ -31,15 +31,15 @@ impl ReceiveQueue {
         };
         let Some(first) = first else { return };
         let old: Vec<Waiting> = self.runs.split_off(first).into();
-        let (mut read, mut told) = (0, 0);
+        let (mut read, mut reported) = (0, 0);
         if first == 0 {
             read = mem::take(&mut self.read_of_first);
-            told = mem::take(&mut self.told_of_first);
+            reported = mem::take(&mut self.reported_of_first);
         }
         let sum = |of: fn(&Skb) -> u64| {
             old.iter().map(|run| of(&run.skb) * u64::from(run.count)).sum::<u64>()
         };
-        let (bytes, segments) = (sum(|s| s.bytes) - read, sum(|s| s.segments.into()) - told);
+        let (bytes, segments) = (sum(|s| s.bytes) - read, sum(|s| s.segments.into()) - reported);
         let len = old.iter().map(|run| run.skb.len).max().unwrap_or(0);
         let mut skbs = old.iter().flat_map(|run| iter::repeat_n(run.skb, run.count as usize));
         let mut from = skbs.next();

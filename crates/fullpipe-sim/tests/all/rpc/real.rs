@@ -15,7 +15,7 @@ struct Row {
     name: &'static str,
     setup: Setup,
     /// KiB/s of the real kernel.
-    genuine: f64,
+    real: f64,
     /// Limit of the transfer, unless the line limited it.
     limit: Option<Limit>,
 }
@@ -30,7 +30,7 @@ fn rows() -> Vec<Row> {
     let small = with([6 * MIB, 3_158_016], 4 * MIB);
     let four = |setup: &Setup| Setup { connections: 4, ..setup.clone() };
     let short = plain.clone().record(64 * KIB);
-    let row = |name, setup, genuine, limit| Row { name, setup, genuine, limit };
+    let row = |name, setup, real, limit| Row { name, setup, real, limit };
     vec![
         row("maxima 16 MiB", plain.clone(), 109_647.0, None),
         row("maxima 64 MiB", with([64 * MIB, 64 * MIB], 64 * MIB), 109_636.0, None),
@@ -55,13 +55,13 @@ fn most(run: &Run) -> (usize, f64) {
 }
 
 #[test]
-fn beside_genuine_nfs() {
-    for Row { name, setup, genuine, limit } in rows() {
+fn beside_real_nfs() {
+    for Row { name, setup, real, limit } in rows() {
         let run = setup.run();
-        let apart = run.kib_per_s() / genuine - 1.0;
+        let apart = run.kib_per_s() / real - 1.0;
         let (most, share) = most(&run);
         println!(
-            "{name:24} {genuine:9.0} KiB/s, here {:9.0}, {:+.1} %, {} {share:.0} %",
+            "{name:24} {real:9.0} KiB/s, here {:9.0}, {:+.1} %, {} {share:.0} %",
             run.kib_per_s(),
             100.0 * apart,
             about(most).name
@@ -79,12 +79,12 @@ fn beside_genuine_nfs() {
 /// connection with fewer waiting calls gets the next one. So the bound costs nothing, whatever it is.
 #[test]
 fn connections_share_what_is_written_back() {
-    for Row { name, setup, genuine, .. } in rows() {
+    for Row { name, setup, real, .. } in rows() {
         if setup.connections == 1 {
             continue;
         }
         for ahead in [16, 32, 128] {
-            let apart = setup.clone().written_back(Some(ahead)).run().kib_per_s() / genuine - 1.0;
+            let apart = setup.clone().written_back(Some(ahead)).run().kib_per_s() / real - 1.0;
             println!("{name:24} {ahead} calls at a time {:+.1} %", 100.0 * apart);
             assert!(apart.abs() < 0.01, "{name}, {ahead}: {apart}");
         }

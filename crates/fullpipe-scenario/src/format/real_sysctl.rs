@@ -4,7 +4,7 @@
 use fullpipe_sim::cc::KernelVersion;
 
 /// A sysctl of real kernels.
-pub struct Genuine {
+pub struct RealSysctl {
     /// The kernel's full dotted name.
     pub name: &'static str,
     /// Least and greatest value that a kernel takes.
@@ -15,7 +15,7 @@ pub struct Genuine {
     pub until: Option<KernelVersion>,
 }
 
-impl Genuine {
+impl RealSysctl {
     /// Whether a kernel of this version has it.
     pub fn is_in(&self, version: KernelVersion) -> bool {
         version >= self.since && self.until.is_none_or(|until| version < until)
@@ -23,14 +23,14 @@ impl Genuine {
 }
 
 /// A sysctl that all kernels of an engine have.
-const fn row(name: &'static str, bounds: (i64, i64)) -> Genuine {
-    Genuine { name, bounds, since: KernelVersion::FIRST, until: None }
+const fn row(name: &'static str, bounds: (i64, i64)) -> RealSysctl {
+    RealSysctl { name, bounds, since: KernelVersion::FIRST, until: None }
 }
 
 /// A sysctl of newer kernels only. The version that introduced it, between two kernels that an engine runs, is inferred
 /// from the kernel's history: no test sees it.
-const fn since(a: u8, b: u8, sysctl: Genuine) -> Genuine {
-    Genuine { since: KernelVersion::new(a, b, 0), ..sysctl }
+const fn since(a: u8, b: u8, sysctl: RealSysctl) -> RealSysctl {
+    RealSysctl { since: KernelVersion::new(a, b, 0), ..sysctl }
 }
 
 const SWITCH: (i64, i64) = (0, 1);
@@ -43,7 +43,7 @@ const SECONDS: (i64, i64) = (INT.0 / 1000, INT.1 / 1000);
 
 /// All sysctls of one network namespace that can be written, without those that the simulator reads too. Tests compare
 /// them with the kernels' names and ranges.
-pub const GENUINE: &[Genuine] = &[
+pub const REAL_SYSCTLS: &[RealSysctl] = &[
     row("net.ipv4.tcp_abort_on_overflow", BYTE),
     row("net.ipv4.tcp_app_win", (0, 31)),
     row("net.ipv4.tcp_autocorking", SWITCH),
@@ -95,8 +95,8 @@ pub const GENUINE: &[Genuine] = &[
 ];
 
 /// The sysctl of that name.
-pub fn genuine(name: &str) -> Option<&'static Genuine> {
-    GENUINE.iter().find(|known| known.name == name)
+pub fn real_sysctl(name: &str) -> Option<&'static RealSysctl> {
+    REAL_SYSCTLS.iter().find(|known| known.name == name)
 }
 
 #[cfg(test)]
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn a_kernel_has_what_came_before_it_and_has_not_gone() {
         let until = Some(KernelVersion::new(6, 9, 0));
-        let known = Genuine { until, ..since(6, 2, row("x", SWITCH)) };
+        let known = RealSysctl { until, ..since(6, 2, row("x", SWITCH)) };
         let found = ["6.1", "6.2", "6.8.12", "6.9", "6.12"]
             .map(|version| known.is_in(KernelVersion::parse(version).expect("a version")));
         assert_eq!(found, [false, true, true, false, false]);

@@ -1,17 +1,17 @@
 //! Impairments of path elements, for the engine that carries packets: a small vocabulary, as data with stated
 //! semantics.
 //!
-//! Each [`Ask`] is one effect on every arriving packet, in the packets' order. Times count from the run's start.
+//! Each [`Impairment`] is one effect on every arriving packet, in the packets' order. Times count from the run's start.
 //! "Segment" is a packet of at most the MTU; "skb" is what the sender handed down as one, which may be many segments.
 //! No engine is known here.
 
-use super::{Queue, Step, Timer};
+use super::{Queue, RateStep, Timer};
 use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_sim::config::{Distribution, QueueLimit, Unit};
 
 /// Effect of an element on packets.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ask {
+pub enum Impairment {
     /// Segments wait in a queue and are sent one after the other, each for its bytes over the rate.
     Rate(Sending),
     /// Segments wait in a queue; at each opportunity 1504 bytes are sent, and a packet counts 4 bytes more than its IP
@@ -91,7 +91,7 @@ pub enum Ask {
 pub struct Sending {
     /// Rates, each from its time on; the first one from 0. A packet in transmission continues at the new rate; a rate
     /// of 0 sends nothing.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RateStep>,
     /// Bytes that the rate counts for each packet.
     pub framing: Framing,
     /// Queue of waiting packets, without the one in transmission.

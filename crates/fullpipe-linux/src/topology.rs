@@ -1,13 +1,13 @@
 //! The path as routers with qdiscs, and where the trace's stages are found among them.
 
 use super::nic::card_wire;
-use super::realise::{self, Capacity, Chain, Piece, Serial, Wire, piece};
+use super::realise::{self, Capacity, Chain, Realised, Serial, Wire};
 use fullpipe_base::rng::Rng;
 use fullpipe_base::trace::StageInfo;
 use fullpipe_base::units::Time;
 use fullpipe_guest::plan::{self, Apart, Drops, Police, Router, Watch, Way};
 use fullpipe_guest::record::{INCOMING_HANDLE, LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
-use fullpipe_scenario::{Ask, Element, Host, Resolved};
+use fullpipe_scenario::{Element, Host, Impairment, Resolved};
 
 /// Flows that may have a qdisc of their own on one device.
 const MOST_APART: usize = 15;
@@ -210,36 +210,36 @@ fn direction(
     let mut direction = Direction { sent, ..Direction::default() };
     let around = run.surroundings();
     for element in elements {
-        let told = |why: String| (element.name().to_string(), why);
-        let ask = element.ask(&around);
-        let mut piece = piece(&ask, wire(run)).map_err(told)?;
-        piece.seed(Rng::new(run.seed, element.name()).next_u64());
+        let failed = |why: String| (element.name().to_string(), why);
+        let impairment = element.impairment(&around);
+        let mut realised = realise::realise(&impairment, wire(run)).map_err(failed)?;
+        realised.seed(Rng::new(run.seed, element.name()).next_u64());
 
         // Only a chain of qdiscs can take over the wire of the element before it.
-        if !matches!(piece, Piece::Qdiscs(_)) {
+        if !matches!(realised, Realised::Qdiscs(_)) {
             direction.arrive(None);
         }
-        match piece {
-            Piece::Qdiscs(mut chain) => {
+        match realised {
+            Realised::Qdiscs(mut chain) => {
                 direction.arrive(Some(&mut chain));
                 let by = chain.marking.map_or(By::Root, By::Marking);
                 direction.pass(stage(element, chain.capacity, run), chain, by);
             }
-            Piece::Copies(_) if direction.copies() => {
-                return Err(told("a copy is not copied again: one duplication on a way".into()));
+            Realised::Copies(_) if direction.copies() => {
+                return Err(failed("a copy is not copied again: one duplication on a way".into()));
             }
-            Piece::Copies(chain) => {
+            Realised::Copies(chain) => {
                 direction.count();
                 direction.pass(stage(element, None, run), chain, By::Copies);
             }
-            Piece::Apart(apart) => direction.part(stage(element, None, run), apart),
-            Piece::Drops(drops) => {
+            Realised::Apart(apart) => direction.part(stage(element, None, run), apart),
+            Realised::Drops(drops) => {
                 direction.lose(stage(element, None, run), behind_handshake(drops, run));
             }
-            Piece::Police(police) => direction.police(stage(element, None, run), police),
-            Piece::Router(mtu) => direction.answer(stage(element, None, run), mtu),
+            Realised::Police(police) => direction.police(stage(element, None, run), police),
+            Realised::Router(mtu) => direction.answer(stage(element, None, run), mtu),
         }
-        if let Ask::Narrow { mss_clamp: Some(most), .. } = ask {
+        if let Impairment::Narrow { mss_clamp: Some(most), .. } = impairment {
             direction.clamp(most);
         }
     }
