@@ -7,9 +7,8 @@
 //! - Both programs continue at once and without a pace, and do no other work.
 //! - If `cpu` costs something, writing and reading lock the socket separately.
 //! - SACKs make a data segment longer than the MTU. `--pcap` of such a flow is refused.
-//! - Random scenarios contain no such flow, and the second implementation of the tests has none. Real Linux validates
-//!   requests that wait for each answer (`scenarios/parity/requests.toml`). It validates windows in a few cases
-//!   (`linux_programs` of the command's tests).
+//! - Random scenarios contain no such flow, and the second implementation of the tests has none. Real Linux validates it
+//!   in `scenarios/parity`: `requests.toml`, `programs.toml`, `messages.toml` and `quickack.toml`.
 
 use crate::config::{App, Flow};
 use crate::host::shared::Shared;

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 /// Times are alike within this share of Linux's, or within one round trip.
 pub const ALIKE: f64 = 0.05;
 
+/// Share of Linux's messages that the simulator may have more or fewer: the bar of a run's throughput.
+pub const AS_MANY: f64 = 0.1;
+
 /// Times of a flow's messages in one run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Times {
@@ -66,15 +69,19 @@ impl Times {
 }
 
 impl Messages {
-    /// Distance of the median or of the 95th percentile as a multiple of the allowed one, the larger of both. Infinite
-    /// where one side has none.
+    /// Distance of the median, of the 95th percentile, or of the number of messages as a multiple of the allowed one, the
+    /// largest of them. Infinite where one side has none.
     pub fn excess(&self) -> f64 {
         let [Some(linux), Some(sim)] = self.times else { return f64::INFINITY };
         let of = |linux: f64, sim: f64| {
             let allowed = (self.round_trip_s * 1e3).max(linux * ALIKE);
             if linux == sim { 0.0 } else { (linux - sim).abs() / allowed }
         };
-        of(linux.median_ms, sim.median_ms).max(of(linux.p95_ms, sim.p95_ms))
+        let times = of(linux.median_ms, sim.median_ms).max(of(linux.p95_ms, sim.p95_ms));
+
+        // One message more or less may be under way at the end.
+        let fewer = linux.count.abs_diff(sim.count).saturating_sub(1) as f64;
+        times.max(fewer / (linux.count as f64 * AS_MANY).max(1.0))
     }
 }
 
@@ -136,6 +143,15 @@ mod tests {
             ([1000.0, 1000.0], [1000.0, 1100.0], 2.0),
         ] {
             assert_eq!(messages([linux, sim]).excess(), excess, "{linux:?}, {sim:?}");
+        }
+        let with = |count| {
+            let own = messages([[100.0; 2]; 2]);
+            let times = own.times.map(|own| own.map(|own| Times { count: 100, ..own }));
+            let [linux, sim] = times;
+            Messages { times: [linux, sim.map(|own| Times { count, ..own })], ..own }
+        };
+        for (count, excess) in [(100, 0.0), (99, 0.0), (89, 1.0), (49, 5.0)] {
+            assert_eq!(with(count).excess(), excess, "{count} of 100 messages");
         }
         let one =
             Messages { times: [None, messages([[1.0; 2]; 2]).times[1]], ..messages([[1.0; 2]; 2]) };

@@ -16,9 +16,9 @@ pub const CLOSE: f64 = 0.05;
 pub struct Newer {
     /// Name of the file.
     pub file: String,
-    /// Its runs.
+    /// Its runs in which data was acknowledged.
     pub runs: usize,
-    /// Median of the runs' throughput distances, 0 to 1; none where nothing was acknowledged.
+    /// Median of the runs' throughput distances, 0 to 1.
     pub median: Option<f64>,
     /// Runs whose throughput is close.
     pub close: usize,
@@ -34,9 +34,9 @@ pub fn of(units: &[Unit]) -> Vec<Newer> {
         // The congestion control that is furthest apart counts for its run.
         let mut runs: BTreeMap<&str, f64> = BTreeMap::new();
         for unit in &own {
-            let apart = unit.throughput.map_or(0.0, |throughput| throughput.mean);
+            let Some(throughput) = unit.throughput else { continue };
             let worst = runs.entry(&unit.run).or_default();
-            *worst = worst.max(apart);
+            *worst = worst.max(throughput.mean);
         }
         let close = runs.values().filter(|apart| **apart < CLOSE).count();
         Newer {
@@ -73,6 +73,8 @@ mod tests {
             unit("loops/a", 0.04),
             unit("queue/a", 0.5),
             unit("programs", 0.5),
+            // Nothing was acknowledged: neither close nor apart.
+            Unit { run: "loops/black-hole".into(), ..Unit::default() },
         ];
         let found = of(&units);
         let rows: Vec<_> =
