@@ -30,11 +30,13 @@
 //! reader. A program that has not read all never waited, so a larger buffer would not help. Mounts are exempt. Idle
 //! time is split: "connecting" until the handshake is over, "done" after all data was sent.
 //!
+//! Time outside of a flow's life is left out, so that shares do not depend on where samples lie.
+//!
 //! Limits:
 //! - Samples do not show a reader that catches up between them. Data of which the sender has no ACK does not count as
 //!   unread, so a reader that lags by less than a round trip counts as the window.
 
-use super::lookup::{FlowTrace, Passed, StageTrace};
+use super::lookup::{FlowTrace, Life, Passed, StageTrace};
 use super::occupancy::Occupancy;
 use fullpipe_base::limits::{COUNT, Derived, Group, about, limit_names};
 use fullpipe_base::tcp::CaState;
@@ -65,13 +67,14 @@ pub struct Attribution {
 
 impl Attribution {
     /// `calls`: the flow is a connection of a mount, and the mount's client limits its outstanding calls.
-    pub fn new(flow: &FlowTrace, passed: &Passed, calls: bool) -> Attribution {
+    pub fn new(flow: &FlowTrace, passed: &Passed, life: &Life, calls: bool) -> Attribution {
         let mut cumulative = vec![[0; COUNT]];
         let turns = Turns { established: established(flow), done: done(flow) };
         for count in 1..=flow.samples.len() {
             let mut next: Split = cumulative[count - 1];
-            let mut step = step(flow, count, passed, calls);
-            split_idle(&mut step, [flow.before(count - 1), flow.before(count)], &turns);
+            let span = Span::new([flow.before(count - 1), flow.before(count)], life);
+            let mut step = step(&span, passed, calls);
+            split_idle(&mut step, &span, &turns);
             next.iter_mut().zip(step).for_each(|(total, ns)| *total = total.saturating_add(ns));
             cumulative.push(next);
         }
@@ -110,10 +113,44 @@ impl Attribution {
     }
 }
 
-/// Split of the time from the sample before the `count`-th to the `count`-th.
-fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
+/// Time between two samples of a flow, and the part of it in which the flow lives.
+struct Span<'a> {
+    before: &'a FlowSample,
+    after: &'a FlowSample,
+    /// The flow's life begins and ends, within the span.
+    from: Time,
+    to: Time,
+}
+
+impl<'a> Span<'a> {
+    fn new([before, after]: [&'a FlowSample; 2], life: &Life) -> Span<'a> {
+        let within = |time: Time| time.max(before.time).min(after.time);
+        let (from, to) = (within(life.start), within(life.end));
+        Span { before, after, from, to: to.max(from) }
+    }
+
+    /// Time in which the flow lives.
+    fn lasts(&self) -> Time {
+        self.to.saturating_sub(self.from)
+    }
+
+    /// Takes the time outside of the flow's life from limits that a flow without data has.
+    fn cut(&self, spent: &mut Split) {
+        let length = self.after.time.saturating_sub(self.before.time);
+        let mut outside = length.saturating_sub(self.lasts()).as_ns();
+        let quiet = [Limit::Idle as usize, Limit::Application as usize, Derived::Unknown as usize];
+        for limit in quiet {
+            let part = spent[limit].min(outside);
+            spent[limit] -= part;
+            outside -= part;
+        }
+    }
+}
+
+/// Split of the time between two samples.
+fn step(span: &Span, passed: &Passed, calls: bool) -> Split {
     // The sender's own clocks split the time first; what they leave over is unknown.
-    let (before, after) = (flow.before(count - 1), flow.before(count));
+    let Span { before, after, .. } = *span;
     let mut spent = [0; COUNT];
     for (limit, ns) in spent.iter_mut().take(Limit::COUNT).enumerate() {
         *ns = after.limits[limit].saturating_sub(before.limits[limit]);
@@ -121,9 +158,10 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
     let length = after.time.saturating_sub(before.time);
     let known = spent.iter().fold(0_u64, |sum, ns| sum.saturating_add(*ns));
     spent[Derived::Unknown as usize] = length.as_ns().saturating_sub(known);
+    span.cut(&mut spent);
 
     // A place takes the blame only if it never idled for a smoothed round trip.
-    let window = Time::us(after.srtt_us.into()).max(length);
+    let window = Time::us(after.srtt_us.into()).max(span.lasts());
 
     if !passed.sack && after.ca_state >= CaState::Recovery as u8 {
         // Without SACK the sender keeps all behind a hole, and counts it as outstanding: the hole exhausts the window and the buffer.
@@ -161,7 +199,7 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
     spent
 }
 
-/// From when on no new data was sent and none waited; none where nothing was sent, or data waits at the end.
+/// First sample from which on no new data was sent and none waited; none where nothing was sent, or data waits at the end.
 fn done(flow: &FlowTrace) -> Option<Time> {
     let last = flow.last();
     let sent = |own: &FlowSample| own.bytes_sent.saturating_sub(own.bytes_retransmitted);
@@ -189,13 +227,13 @@ struct Turns {
 }
 
 /// Idle time before the connection is established is spent on connecting; after all data was sent the flow is done.
-fn split_idle(spent: &mut Split, [before, after]: [&FlowSample; 2], turns: &Turns) {
+fn split_idle(spent: &mut Split, span: &Span, turns: &Turns) {
     let idle = Limit::Idle as usize;
-    let connecting = turns.established.min(after.time).saturating_sub(before.time).as_ns();
+    let connecting = turns.established.min(span.to).saturating_sub(span.from).as_ns();
     let connecting = connecting.min(spent[idle]);
     spent[idle] -= connecting;
     spent[Derived::Connecting as usize] += connecting;
-    if turns.done.is_some_and(|done| before.time >= done) {
+    if turns.done.is_some_and(|done| span.after.time >= done) {
         spent[Derived::Done as usize] += std::mem::take(&mut spent[idle]);
     }
 }

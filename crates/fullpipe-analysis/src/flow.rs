@@ -22,7 +22,7 @@ use fullpipe_scenario::ENDS;
 pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flow {
     let (about, trace, life) = (&meta.flows[index], &traces.flows[index], &lives.flows[index]);
     let passed = traces.passed(meta, lives, index);
-    let attribution = Attribution::new(trace, &passed, meta.is_of_mount(index));
+    let attribution = Attribution::new(trace, &passed, life, meta.is_of_mount(index));
     let queue = traces.queue(about.direction);
 
     // Without a constant rate the queue's delay is unknown.
