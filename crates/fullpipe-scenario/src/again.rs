@@ -260,8 +260,9 @@ fn follows(
         cx.error("conflict", named.place, message).expected("the same `count`, and no `again`");
     }
 
-    // Two flows after one would have to share its end.
-    let mut followed = earlier.iter().filter_map(|own| own.after.as_ref()?.value.flow.as_ref());
+    // Two flows after one would have to share its end. A flow after itself is reported where it stands.
+    let mut others = earlier.iter().filter(|own| own.place != before.place);
+    let mut followed = others.by_ref().filter_map(|own| own.after.as_ref()?.value.flow.as_ref());
     if followed.any(|at| at.value == named.value) {
         let message = format!("another flow follows \"{}\", too", named.value);
         cx.error("conflict", named.place, message).expected("one flow after another");

@@ -243,3 +243,27 @@ fn connections_that_never_begin_have_no_samples() {
     // One connection at a time, and the last sample of each.
     assert!((1000..1020).contains(&few), "{few}");
 }
+
+/// Flows that wait for another one are not left out without a word.
+#[test]
+fn a_flow_that_does_not_begin_is_said() {
+    let notes = |after: &str, bytes: &str| {
+        let scenario = crate::made::loaded(&format!(
+            "duration = \"3s\"\n[path]\nrate = \"10Mbit\"\ndelay = {{ forward = \"10ms\", back = \"10ms\" }}\n\
+             [hosts]\nsender = {{ kernel = \"6.12\" }}\nreceiver = {{ kernel = \"6.12\" }}\n\
+             [[flow]]\nname = \"first\"\nbytes = \"{bytes}\"\n\
+             [[flow]]\nname = \"second\"\nbytes = \"100kB\"\nafter = {{ flow = \"first\"{after} }}\n\
+             [[flow]]\nname = \"third\"\nbytes = \"100kB\"\nafter = {{ flow = \"second\" }}\n"
+        ));
+        made(&scenario, &scenario.plans()[0]).0.notes
+    };
+    let late = notes(", until = \"1s\"", "2MB");
+    let [one] = &late[..] else { panic!("{late:?}") };
+    assert!(one.starts_with("second and third did not begin: first ended at 1."), "{one}");
+    assert!(one.ends_with(" s, and `until` is 1.000 s"), "{one}");
+    assert_eq!(
+        notes("", "20MB"),
+        ["second and third did not begin: first was not over by the run's end"]
+    );
+    assert_eq!(notes(", until = \"2900ms\"", "2MB"), [""; 0]);
+}
