@@ -218,21 +218,22 @@ fn way(run: &Resolved, elements: &[Element], direction: Direction) -> WayMeta {
     let is_card = slowest.is_none_or(|rate| nic_rate < rate);
     let of_card = Some((nic_rate, Framing::EthernetWire)).filter(|_| is_card && slowest.is_some());
     let rates = elements.iter().filter_map(Element::rate).chain(of_card);
+    let packets = settings::packets(run, direction);
     WayMeta {
         rate: slowest.filter(|_| is_constant && !is_card).map(|rate| rate.0),
         queues: if is_card { card(host).to_vec() } else { slow.iter().take(1).cloned().collect() },
         bottlenecks: slow.into_iter().chain(cards).collect(),
         capacity_mbit: rates
-            .map(|(rate, framing)| payload_mbit(run, rate, framing))
+            .map(|(rate, framing)| payload_mbit(&packets, rate, framing))
             .min_by(f64::total_cmp),
         allowed: settings::allowed(run, direction),
     }
 }
 
 /// Payload of full segments at a rate with a framing, Mb/s (10^6).
-fn payload_mbit(run: &Resolved, rate: Rate, framing: Framing) -> f64 {
-    let on_the_wire = f64::from(run.path.mtu + framing.overhead());
-    rate.0 as f64 / 1e6 * f64::from(run.mss()) / on_the_wire
+fn payload_mbit(packets: &settings::Packets, rate: Rate, framing: Framing) -> f64 {
+    let on_the_wire = f64::from(packets.mtu + framing.overhead());
+    rate.0 as f64 / 1e6 * f64::from(packets.mss) / on_the_wire
 }
 
 fn figures(scenario: &Scenario, plan: &Plan) -> Option<Figures> {
