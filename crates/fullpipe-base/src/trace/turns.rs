@@ -6,16 +6,16 @@
 use super::{Event, EventKind};
 use alloc::vec::Vec;
 
-/// Part of a run in which a flow has samples.
+/// Part of a run, by the samples that a flow has in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// The flow before it is not over: it has none.
+    /// None: the flow before this one is not over.
     Waits,
-    /// It has begun, or follows no flow.
+    /// All: the flow has begun, or follows no flow.
     Lives,
-    /// The next flow has begun: one sample is due.
+    /// One more: the next flow has begun.
     Ends,
-    /// It had its last sample.
+    /// None: the flow had its last sample.
     Over,
 }
 
