@@ -33,12 +33,14 @@
 //! reader. A program that has not read all never waited, so a larger buffer would not help. Mounts are exempt. Idle
 //! time is split: "connecting" until the handshake is over, "done" after all data was sent.
 //!
+//! Time outside of a flow's life is left out, so that shares do not depend on where samples lie.
+//!
 //! Limits:
 //! - Samples do not show a reader that catches up between them. Data of which the sender has no ACK does not count as
 //!   unread, so a reader that lags by less than a round trip counts as the window.
 
 use super::held_parts::{Holder, holder};
-use super::lookup::{FlowTrace, Passed, StageTrace};
+use super::lookup::{FlowTrace, Life, Passed, StageTrace};
 use super::occupancy::Occupancy;
 use fullpipe_base::limits::{COUNT, Derived, Group, about, limit_names};
 use fullpipe_base::tcp::CaState;
@@ -79,14 +81,15 @@ pub struct Attribution {
 }
 
 impl Attribution {
-    /// From the samples of a flow and the places that it passes.
-    pub fn new(flow: &FlowTrace, passed: &Passed, carries: Carries) -> Attribution {
+    /// From the samples of a flow with that `life`, and the places that it passes.
+    pub fn new(flow: &FlowTrace, passed: &Passed, life: &Life, carries: Carries) -> Attribution {
         let mut cumulative = vec![[0; COUNT]];
         let turns = Turns { established: established(flow), done: done(flow) };
         for count in 1..=flow.samples.len() {
             let mut next: Split = cumulative[count - 1];
-            let mut step = step(flow, count, passed, carries);
-            split_idle(&mut step, [flow.before(count - 1), flow.before(count)], &turns);
+            let span = Span::new([flow.before(count - 1), flow.before(count)], life);
+            let mut step = step(&span, passed, carries);
+            split_idle(&mut step, &span, &turns);
             next.iter_mut().zip(step).for_each(|(total, ns)| *total = total.saturating_add(ns));
             cumulative.push(next);
         }
@@ -125,10 +128,44 @@ impl Attribution {
     }
 }
 
-/// Split of the time from the sample before the `count`-th to the `count`-th.
-fn step(flow: &FlowTrace, count: usize, passed: &Passed, carries: Carries) -> Split {
+/// Time between two samples of a flow, and the part of it in which the flow lives.
+struct Span<'a> {
+    before: &'a FlowSample,
+    after: &'a FlowSample,
+    /// The flow's life begins and ends, within the span.
+    from: Time,
+    to: Time,
+}
+
+impl<'a> Span<'a> {
+    fn new([before, after]: [&'a FlowSample; 2], life: &Life) -> Span<'a> {
+        let within = |time: Time| time.max(before.time).min(after.time);
+        let (from, to) = (within(life.start), within(life.end));
+        Span { before, after, from, to: to.max(from) }
+    }
+
+    /// Time in which the flow lives.
+    fn lasts(&self) -> Time {
+        self.to.saturating_sub(self.from)
+    }
+
+    /// Takes the time outside of the flow's life from limits that a flow without data has.
+    fn cut(&self, spent: &mut Split) {
+        let length = self.after.time.saturating_sub(self.before.time);
+        let mut outside = length.saturating_sub(self.lasts()).as_ns();
+        let quiet = [Limit::Idle as usize, Limit::Application as usize, Derived::Unknown as usize];
+        for limit in quiet {
+            let part = spent[limit].min(outside);
+            spent[limit] -= part;
+            outside -= part;
+        }
+    }
+}
+
+/// Split of the time between two samples.
+fn step(span: &Span, passed: &Passed, carries: Carries) -> Split {
     // The sender's own clocks split the time first; what they leave over is unknown.
-    let (before, after) = (flow.before(count - 1), flow.before(count));
+    let Span { before, after, .. } = *span;
     let mut spent = [0; COUNT];
     for (limit, ns) in spent.iter_mut().take(Limit::COUNT).enumerate() {
         *ns = after.limits[limit].saturating_sub(before.limits[limit]);
@@ -136,6 +173,7 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, carries: Carries) -> Sp
     let length = after.time.saturating_sub(before.time);
     let known = spent.iter().fold(0_u64, |sum, ns| sum.saturating_add(*ns));
     spent[Derived::Unknown as usize] = length.as_ns().saturating_sub(known);
+    span.cut(&mut spent);
 
     if let Carries::Messages { mss } = carries
         && holder(after, mss) == Some(Holder::Nagle)
@@ -145,7 +183,7 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, carries: Carries) -> Sp
     }
 
     // A place takes the blame only if it never idled for a smoothed round trip.
-    let window = Time::us(after.srtt_us.into()).max(length);
+    let window = Time::us(after.srtt_us.into()).max(span.lasts());
 
     let calls = carries == Carries::Calls;
     if !passed.sack && after.ca_state >= CaState::Recovery as u8 {
@@ -184,7 +222,7 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, carries: Carries) -> Sp
     spent
 }
 
-/// From when on no new data was sent and none waited; none where nothing was sent, or data waits at the end.
+/// First sample from which on no new data was sent and none waited; none where nothing was sent, or data waits at the end.
 fn done(flow: &FlowTrace) -> Option<Time> {
     let last = flow.last();
     let sent = |own: &FlowSample| own.bytes_sent.saturating_sub(own.bytes_retransmitted);
@@ -212,13 +250,13 @@ struct Turns {
 }
 
 /// Idle time before the connection is established is spent on connecting; after all data was sent the flow is done.
-fn split_idle(spent: &mut Split, [before, after]: [&FlowSample; 2], turns: &Turns) {
+fn split_idle(spent: &mut Split, span: &Span, turns: &Turns) {
     let idle = Limit::Idle as usize;
-    let connecting = turns.established.min(after.time).saturating_sub(before.time).as_ns();
+    let connecting = turns.established.min(span.to).saturating_sub(span.from).as_ns();
     let connecting = connecting.min(spent[idle]);
     spent[idle] -= connecting;
     spent[Derived::Connecting as usize] += connecting;
-    if turns.done.is_some_and(|done| before.time >= done) {
+    if turns.done.is_some_and(|done| span.after.time >= done) {
         spent[Derived::Done as usize] += std::mem::take(&mut spent[idle]);
     }
 }

@@ -22,7 +22,7 @@ use fullpipe_scenario::ENDS;
 pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flow {
     let (about, trace, life) = (&meta.flows[index], &traces.flows[index], &lives.flows[index]);
     let passed = traces.passed(meta, lives, index);
-    let attribution = Attribution::new(trace, &passed, carries(meta, trace, index));
+    let attribution = Attribution::new(trace, &passed, life, carries(meta, trace, index));
     let queue = traces.queue(about.direction);
 
     // Without a constant rate the queue's delay is unknown.

@@ -3,7 +3,9 @@
 use super::lookup::card;
 use super::settings;
 use crate::main_way::{main_datagrams, main_way};
-use crate::meta::{DatagramsMeta, Figures, FlowMeta, LoopMeta, Made, NfsMeta, RunMeta, WayMeta};
+use crate::meta::{
+    DatagramsMeta, Figures, FlowMeta, LoopMeta, Made, NfsMeta, RunMeta, WaitMeta, WayMeta,
+};
 use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::units::{Framing, Rate};
 use fullpipe_scenario::profile::{self, is_unvalidated};
@@ -25,6 +27,7 @@ impl RunMeta {
             unvalidated: unvalidated(run, made.kernel.is_some()),
             flows: flows(run, made.kernel.as_deref()),
             loops: Loop::all(run).iter().filter_map(|own| of_loop(own, run)).collect(),
+            waits: waits(run),
             datagrams: run.datagrams.iter().map(datagrams).collect(),
             nfs: run.mounts().map(nfs).collect(),
             chosen_qdiscs: chosen_qdiscs(run),
@@ -60,6 +63,17 @@ fn of_loop(own: &Loop, run: &Resolved) -> Option<LoopMeta> {
     let pause = last.after.as_ref()?.pause;
     let until = own.until.filter(|_| are_copies(&first.name, &last.name))?;
     Some(LoopMeta { ends, count: own.others.len() + 1, pause, until })
+}
+
+/// Flows that follow a flow of another entry of the scenario (`after`).
+fn waits(run: &Resolved) -> Vec<WaitMeta> {
+    let of = |(flow, own): (usize, &fullpipe_scenario::Flow)| {
+        // Loops are long, and their flows are none of these.
+        own.after.as_ref().filter(|after| !are_copies(&after.flow, &own.name))?;
+        let (before, after) = run.follows(own)?;
+        Some(WaitMeta { flow, before, until: after.until })
+    };
+    run.flow.iter().enumerate().filter_map(of).collect()
 }
 
 /// Kernels without a validated profile; `genuine`: a kernel ran, not a profile.
@@ -204,21 +218,22 @@ fn way(run: &Resolved, elements: &[Element], direction: Direction) -> WayMeta {
     let is_card = slowest.is_none_or(|rate| nic_rate < rate);
     let of_card = Some((nic_rate, Framing::EthernetWire)).filter(|_| is_card && slowest.is_some());
     let rates = elements.iter().filter_map(Element::rate).chain(of_card);
+    let packets = settings::packets(run, direction);
     WayMeta {
         rate: slowest.filter(|_| is_constant && !is_card).map(|rate| rate.0),
         queues: if is_card { card(host).to_vec() } else { slow.iter().take(1).cloned().collect() },
         bottlenecks: slow.into_iter().chain(cards).collect(),
         capacity_mbit: rates
-            .map(|(rate, framing)| payload_mbit(run, rate, framing))
+            .map(|(rate, framing)| payload_mbit(&packets, rate, framing))
             .min_by(f64::total_cmp),
         allowed: settings::allowed(run, direction),
     }
 }
 
 /// Payload of full segments at a rate with a framing, Mb/s (10^6).
-fn payload_mbit(run: &Resolved, rate: Rate, framing: Framing) -> f64 {
-    let on_the_wire = f64::from(run.path.mtu + framing.overhead());
-    rate.0 as f64 / 1e6 * f64::from(run.mss()) / on_the_wire
+fn payload_mbit(packets: &settings::Packets, rate: Rate, framing: Framing) -> f64 {
+    let on_the_wire = f64::from(packets.mtu + framing.overhead());
+    rate.0 as f64 / 1e6 * f64::from(packets.mss) / on_the_wire
 }
 
 fn figures(scenario: &Scenario, plan: &Plan) -> Option<Figures> {

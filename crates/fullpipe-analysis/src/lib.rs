@@ -85,7 +85,12 @@ pub fn run_in(view: View, meta: &RunMeta, recording: &Recording) -> document::Ru
         view: (view != View::Model).then(|| view.name().into()),
         headline: None,
         findings: Vec::new(),
-        notes: [meta.notes.clone(), loops::ended_by_count(meta, &lives)].concat(),
+        notes: [
+            meta.notes.clone(),
+            loops::ended_by_count(meta, &lives),
+            loops::not_begun(meta, &lives),
+        ]
+        .concat(),
         engine: meta.engine.clone(),
         substituted: meta.substituted.clone(),
         unvalidated: meta.unvalidated.clone(),

@@ -41,6 +41,8 @@ pub struct RunMeta {
     pub flows: Vec<FlowMeta>,
     /// Loops of connections that end by their number or by a time.
     pub loops: Vec<LoopMeta>,
+    /// Flows that wait for the end of another one, in the scenario's order.
+    pub waits: Vec<WaitMeta>,
     /// Packets that are no TCP segments.
     pub datagrams: Vec<DatagramsMeta>,
     /// Files on NFS mounts.
@@ -144,6 +146,17 @@ pub struct LoopMeta {
     pub pause: Time,
     /// No connection begins then or later.
     pub until: Time,
+}
+
+/// A flow that begins when a flow of another entry of the scenario is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitMeta {
+    /// Index of the flow.
+    pub flow: usize,
+    /// Index of the flow that has to be over first.
+    pub before: usize,
+    /// Moment from which on the flow does not begin any more; none: the run's end.
+    pub until: Option<Time>,
 }
 
 /// Facts about a flow that the analysis needs.

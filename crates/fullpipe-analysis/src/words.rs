@@ -54,6 +54,18 @@ pub fn bytes(n: u64) -> String {
     }
 }
 
+/// A window, measured or set: "64 KiB", "2.03 MiB". Windows have one form, as their limits are binary mostly.
+pub fn window(n: u64) -> String {
+    let scaled =
+        |unit: u64, name: &str| format!("{} {name}", numbers::short(n as f64 / unit as f64));
+    match n {
+        n if n >= 1 << 30 => scaled(1 << 30, "GiB"),
+        n if n >= 1 << 20 => scaled(1 << 20, "MiB"),
+        n if n >= 1 << 10 => scaled(1 << 10, "KiB"),
+        n => bytes(n),
+    }
+}
+
 /// A bit rate: "95 Mb/s".
 pub fn bits(rate: u64) -> String {
     numbers::rate(rate as f64 / 1e6)
@@ -115,6 +127,15 @@ mod tests {
         }
         // One byte is no plural.
         assert_eq!(bytes(1), "1 byte");
+    }
+
+    #[test]
+    fn windows_are_binary() {
+        let table = [(2 << 20, "2 MiB"), (2_129_920, "2.03 MiB"), (65_536, "64 KiB")];
+        let more = [(3_980_000, "3.8 MiB"), (1 << 30, "1 GiB"), (999, "999 bytes")];
+        for (n, text) in table.into_iter().chain(more) {
+            assert_eq!(window(n), text);
+        }
     }
 
     #[test]

@@ -5,10 +5,12 @@
 
 mod packet;
 mod socket;
+mod turns;
 
 pub use crate::limits::Limit;
 pub use packet::{Dropped, Offers, Packet, Point};
 pub use socket::{ReceiverSocket, SenderSocket, option};
+pub use turns::Turns;
 
 use crate::units::Time;
 use alloc::string::String;

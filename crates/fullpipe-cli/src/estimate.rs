@@ -30,7 +30,7 @@ pub fn estimate(run: &Resolved, engines: &[&dyn Engine]) -> Estimate {
     let seconds = run.duration.as_secs_f64();
     let segments = seconds * packets_per_second(run);
     let samples = seconds / run.report.sample.as_secs_f64();
-    let rows = samples * (run.flow.len() + stages(run).len()) as f64;
+    let rows = samples * (run.flows_at_once() + stages(run).len()) as f64;
     Estimate {
         simulated_s: seconds,
         segments_at_most: segments,

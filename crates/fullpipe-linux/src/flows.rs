@@ -63,6 +63,11 @@ impl FlowState {
         FlowState { end, ..FlowState::default() }
     }
 
+    /// The flow before it is over, and its program begins.
+    pub(super) fn begin(&mut self, time: Time) {
+        self.limits.wait(time.0);
+    }
+
     /// connect() has returned after `syns_again` retransmitted SYNs.
     pub(super) fn connected(&mut self, syns_again: u64) {
         (self.syns_again, self.timeouts) = (syns_again, syns_again);
@@ -134,6 +139,12 @@ impl FlowState {
 }
 
 impl Limits {
+    /// Counts the time up to `now` as idle.
+    fn wait(&mut self, now: u64) {
+        self.spent[Limit::Idle as usize] += now.saturating_sub(self.until);
+        self.until = self.until.max(now);
+    }
+
     /// Shares the time up to `now` out. The kernel counts in jiffies (tcp_chrono_start, tcp_chrono_stop), so a count
     /// beyond the time that has passed is taken later.
     fn advance(&mut self, now: u64, info: &TcpInfo, bulk: bool) {

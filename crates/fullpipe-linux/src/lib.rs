@@ -150,9 +150,11 @@ impl Linux {
         let Lowered { plan, words, stages, memory_mib } = asked;
         let infos: Vec<_> = stages.iter().map(|stage| stage.info.clone()).collect();
         sink.stages(&infos);
+        let ends: Vec<_> =
+            resolved.flow.iter().map(|flow| SendingEnd::new(flow, resolved)).collect();
         let mut samples = Samples::new(
             stages,
-            &resolved.flow.iter().map(|flow| SendingEnd::new(flow, resolved)).collect::<Vec<_>>(),
+            (&ends, resolved.turns()),
             resolved.mss(),
             resolved.report.sample.0,
             resolved.duration.0,

@@ -48,7 +48,7 @@ fn failure(
     let mut control = control(machine.child.id());
     let samples = Samples::new(
         asked.stages,
-        &[SendingEnd::default()],
+        (&[SendingEnd::default()], run.turns()),
         run.mss(),
         run.report.sample.0,
         run.duration.0,

@@ -5,7 +5,7 @@ use super::flows::{FlowState, SendingEnd};
 use super::qdiscs::{self, Counted};
 use super::tcp_info::{TcpInfo, number};
 use super::topology::{Counters, List, Seen, Watched};
-use fullpipe_base::trace::{Counter, Event, EventKind, Sink, StageSample};
+use fullpipe_base::trace::{Counter, Event, EventKind, Sink, StageSample, Turns};
 use fullpipe_base::units::Time;
 use fullpipe_guest::record::{self, Head};
 use fullpipe_guest::refusal::Refusal;
@@ -17,6 +17,8 @@ pub(super) struct Samples {
     /// Namespaces with qdiscs that are recorded at each sample.
     namespaces: BTreeSet<u16>,
     flows: Vec<FlowState>,
+    /// Flows that have samples now.
+    turns: Turns,
     mss: u32,
     interval: u64,
     end: u64,
@@ -59,7 +61,7 @@ enum Side {
 impl Samples {
     pub(super) fn new(
         stages: Vec<Watched>,
-        ends: &[SendingEnd],
+        (ends, turns): (&[SendingEnd], Turns),
         mss: u32,
         interval: u64,
         end: u64,
@@ -71,6 +73,7 @@ impl Samples {
             stages,
             namespaces,
             flows: ends.iter().map(|end| FlowState::new(*end)).collect(),
+            turns,
             mss,
             interval,
             end,
@@ -198,16 +201,21 @@ impl Samples {
             let flow = self.flows.get_mut(usize::from(event.flow));
             flow.into_iter().for_each(FlowState::abort);
         }
-        let mss = self.mss;
-        let sampled =
-            self.flows.iter_mut().enumerate().map(|(i, flow)| flow.sample(time, i as u16, mss));
+        for event in events.iter().filter(|event| event.kind == EventKind::Began) {
+            self.turns.event(event);
+            let flow = self.flows.get_mut(usize::from(event.flow));
+            flow.into_iter().for_each(|flow| flow.begin(event.time));
+        }
+        let (mss, turns) = (self.mss, &mut self.turns);
+        let sampled = self.flows.iter_mut().enumerate().filter(|(i, _)| turns.has_sample(*i));
+        let sampled = sampled.map(|(i, flow)| flow.sample(time, i as u16, mss));
         let (samples, changes): (Vec<_>, Vec<_>) = sampled.unzip();
         events.extend(changes.into_iter().flatten());
 
         // Changes of state become events as well, so all are brought in order of time.
         events.sort_by_key(|event| event.time);
         events.iter().for_each(|event| sink.event(event));
-        self.segments = samples.iter().map(|sample| sample.segments_sent).sum();
+        self.segments = self.flows.iter().map(|flow| flow.sender.data_segs_out).sum();
         samples.iter().for_each(|sample| sink.flow(sample));
 
         // A qdisc without a record keeps the counters that it had.
@@ -315,7 +323,7 @@ mod tests {
     fn samples(end: u64) -> Samples {
         Samples::new(
             vec![card_stage(("sender", Direction::Forward), &QUEUE, 0)],
-            &[SendingEnd::default()],
+            (&[SendingEnd::default()], Turns::new(&[None], &[None])),
             1448,
             MS,
             end,
@@ -345,7 +353,7 @@ mod tests {
     fn a_stage_works_no_longer_than_the_time_that_passes() {
         let serial = Some(Serial { rate: 8_000_000, uncounted: 0 });
         let card = Watched { serial, ..card_stage(("sender", Direction::Forward), &QUEUE, 0) };
-        let mut samples = Samples::new(vec![card], &[], 1448, MS, 9 * MS);
+        let mut samples = Samples::new(vec![card], (&[], Turns::new(&[], &[])), 1448, MS, 9 * MS);
         let mut works = |ms: u64, bytes: u64| {
             let works = samples.works(0, Time::ms(ms), Counted { bytes, ..Counted::default() });
             samples.sampled_at = Time::ms(ms);

@@ -7,15 +7,22 @@ use std::collections::BTreeMap;
 /// Share of the datagrams' bytes below which a flow is negligible.
 const BESIDE: f64 = 0.01;
 
-/// Rate of flows over the time from the first one's start to the last one's end, Mb/s.
+/// Share of several flows' bytes below which a flow's time is negligible: messages that allow others to send.
+const MESSAGES: f64 = 0.01;
+
+/// Rate of flows over the time from the first one's start to the last one's end, Mb/s. The time of a flow with next to no bytes does not
+/// count, so that no part of the flows has a higher rate.
 pub(super) fn mbit(flows: &[&Flow]) -> f64 {
-    let lives = flows.iter().filter_map(|flow| {
+    let bytes: u64 = flows.iter().map(|flow| flow.bytes).sum();
+    let counts = flows
+        .iter()
+        .filter(|flow| flow.bytes as f64 >= MESSAGES * bytes as f64 / flows.len() as f64);
+    let lives = counts.filter_map(|flow| {
         let (first, last) = (flow.intervals.first()?, flow.intervals.last()?);
         Some((flow.clock_start_s + first.start_s, flow.clock_start_s + last.end_s))
     });
     let none = (f64::INFINITY, f64::NEG_INFINITY);
     let (start, end) = lives.fold(none, |all, life| (all.0.min(life.0), all.1.max(life.1)));
-    let bytes: u64 = flows.iter().map(|flow| flow.bytes).sum();
     if end > start { bytes as f64 * 8e-6 / (end - start) } else { 0.0 }
 }
 

@@ -8,6 +8,7 @@ use super::neighbours;
 use super::resolved::{Flow, Resolved};
 use super::show;
 use super::written;
+use fullpipe_base::trace::Turns;
 use fullpipe_base::units::Time;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -85,6 +86,38 @@ impl Loop {
         keys.extend(lasts.map(|lasts| (of(first, &["duration"]), lasts)));
         keys
     }
+}
+
+/// Indices of flows by name.
+fn by_name(flows: &[Flow]) -> BTreeMap<&str, usize> {
+    flows.iter().enumerate().map(|(at, flow)| (flow.name.as_str(), at)).collect()
+}
+
+impl Resolved {
+    /// Turns of the flows, for an engine that takes samples of them.
+    pub fn turns(&self) -> Turns {
+        let places = by_name(&self.flow);
+        let place = |name: &String| places.get(name.as_str()).copied();
+        let answers: Vec<_> = self.flow.iter().map(|flow| place(flow.reply_to.as_ref()?)).collect();
+        let after: Vec<_> =
+            self.flow.iter().map(|flow| place(&flow.after.as_ref()?.flow)).collect();
+        Turns::new(&answers, &after)
+    }
+
+    /// Most flows that live at one time.
+    pub fn flows_at_once(&self) -> usize {
+        at_once(&self.flow)
+    }
+}
+
+/// Most of these flows that live at one time: flows that follow another one, and their answers, take its place.
+pub(super) fn at_once(flows: &[Flow]) -> usize {
+    let places = by_name(flows);
+    let asks = |flow: &Flow| {
+        let name = flow.reply_to.as_ref()?;
+        flows.get(*places.get(name.as_str())?)
+    };
+    flows.iter().filter(|flow| asks(flow).unwrap_or(flow).after.is_none()).count()
 }
 
 /// Numbers of connections of a flow: parallel ones, and connections of each in turn.
@@ -227,8 +260,9 @@ fn follows(
         cx.error("conflict", named.place, message).expected("the same `count`, and no `again`");
     }
 
-    // Two flows after one would have to share its end.
-    let mut followed = earlier.iter().filter_map(|own| own.after.as_ref()?.value.flow.as_ref());
+    // Two flows after one would have to share its end. A flow after itself is reported where it stands.
+    let mut others = earlier.iter().filter(|own| own.place != before.place);
+    let mut followed = others.by_ref().filter_map(|own| own.after.as_ref()?.value.flow.as_ref());
     if followed.any(|at| at.value == named.value) {
         let message = format!("another flow follows \"{}\", too", named.value);
         cx.error("conflict", named.place, message).expected("one flow after another");

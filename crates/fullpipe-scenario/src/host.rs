@@ -127,9 +127,10 @@ fn card_mtu(host: &written::Host, of_path: u32, cx: &mut Context) -> Option<u32>
     let own = at.value.0 as u32;
     if own < of_path {
         cx.error("conflict", at.place, format!("`mtu` is {own}, and that of the path {of_path}"))
-            .expected(
-                "that of the path at least; a path of smaller packets has a smaller `path.mtu`",
-            );
+            .expected(format!(
+                "that of the path at least; `path.mtu = {own}` does the same, as both ends of a connection send packets \
+                 of the smaller MTU"
+            ));
         return None;
     }
     Some(own)

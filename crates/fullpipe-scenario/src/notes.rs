@@ -2,8 +2,8 @@
 
 use super::Scenario;
 use super::profile::{is_unvalidated, kernel};
-use super::resolved::{Resolved, Station};
-use super::shown_system;
+use super::resolved::{App, Flow, QUICKACK, Resolved, Station};
+use super::{are_copies, shown_system};
 use fullpipe_base::units::Time;
 use fullpipe_sim::config::System;
 
@@ -24,7 +24,8 @@ pub fn notes(scenario: &Scenario) -> Vec<String> {
 pub fn of_run(run: &Resolved) -> Vec<String> {
     let cut = capped_buffers(run).into_iter().chain(ssthresh_without_effect(run));
     let cut = cut.chain(frames_without_effect(run)).chain(buffers_without_effect(run));
-    let cut = cut.chain(sysctls_without_effect(run));
+    let cut = cut.chain(sysctls_without_effect(run)).chain(starts_without_effect(run));
+    let cut = cut.chain(habits_without_effect(run)).chain(options_of_other_systems(run));
     let mut all: Vec<String> = nearest_profiles(run).into_iter().chain(cut).collect();
     all.dedup();
     all
@@ -105,6 +106,61 @@ fn of_other_system(station: Station) -> Vec<String> {
     let host = station.key();
     let set = all.into_iter().filter(|(_, is_set, _)| *is_set);
     set.map(|(name, _, why)| format!("{host}: {name} does nothing here: {why}")).collect()
+}
+
+/// The entries of the scenario, each by its first flow.
+fn entries(run: &Resolved) -> impl Iterator<Item = &Flow> {
+    let is_copy = |at: usize| at > 0 && are_copies(&run.flow[at - 1].name, &run.flow[at].name);
+    run.flow.iter().enumerate().filter(move |(at, _)| !is_copy(*at)).map(|(_, flow)| flow)
+}
+
+/// Starts of flows that begin when another one is over.
+fn starts_without_effect(run: &Resolved) -> Vec<String> {
+    let notes = entries(run).filter(|flow| flow.start > Time::ZERO).filter_map(|flow| {
+        let before = &flow.after.as_ref()?.flow;
+        Some(format!(
+            "flow {}: start does nothing, as the flow begins when {before} is over; `pause` of `after` delays it",
+            flow.name
+        ))
+    });
+    notes.collect()
+}
+
+/// Habits of a program that asks, where they are set for the program that answers.
+fn habits_without_effect(run: &Resolved) -> Vec<String> {
+    let notes = entries(run).filter_map(|flow| {
+        let (asks, App::Messages { in_flight, period, .. }) = (flow.reply_to.as_ref()?, flow.app)
+        else {
+            return None;
+        };
+        let set = [("in_flight", in_flight != 1), ("period", period.is_some())];
+        let set: Vec<&str> = set.iter().filter(|(_, set)| *set).map(|(key, _)| *key).collect();
+        let does = if set.len() == 1 { "does" } else { "do" };
+        (!set.is_empty()).then(|| {
+            format!(
+                "flow {}: {} {does} nothing, as each answer follows its message; set them for {asks}",
+                flow.name,
+                set.join(" and ")
+            )
+        })
+    });
+    notes.collect()
+}
+
+/// Options that act on a host although its system has none of that name: TCP_QUICKACK is Linux's own (tcp(7)).
+fn options_of_other_systems(run: &Resolved) -> Vec<String> {
+    let notes = entries(run).filter_map(|flow| {
+        let to = run.hosts_of(flow)[1];
+        let is_set = flow.receiver_sockopt.contains_key(QUICKACK);
+        (is_set && to.host.config.system.is_windows()).then(|| {
+            format!(
+                "flow {}: TCP_QUICKACK acts on {} as on Linux, but Windows has no such option; a program there cannot set it",
+                flow.name,
+                to.key()
+            )
+        })
+    });
+    notes.collect()
 }
 
 /// Kernels for which the profile of another version stands.
@@ -205,5 +261,64 @@ mod tests {
         assert!(keys("window = \"64KiB\"", wmem).is_empty());
         assert!(keys("kernel = \"6.12\"", rmem).is_empty());
         assert!(notes_of("window = \"64KiB\"").is_empty());
+    }
+
+    /// Notes of a run with these keys behind its first flow, "bulk", to a host with these keys.
+    fn notes_with(receiver: &str, more: &str) -> Vec<String> {
+        let text = format!(
+            "duration = \"2s\"\n[path]\nrate = \"10Mbit\"\ndelay = {{ forward = \"1ms\", back = \"1ms\" }}\n\
+             [hosts]\nsender = {{ kernel = \"6.12\" }}\nreceiver = {{ {receiver} }}\n\
+             [[flow]]\nname = \"bulk\"\n{more}\n"
+        );
+        let scenario = load(&Source::text("t", &text), &[], &[]).unwrap_or_else(|e| panic!("{e}"));
+        of_run(&scenario.plans()[0].resolved)
+    }
+
+    #[test]
+    fn a_start_behind_another_flow_is_said_to_do_nothing() {
+        let next = |start: &str| {
+            let more = format!(
+                "bytes = \"1MB\"\nstart = \"1s\"\n[[flow]]\nname = \"next\"\nbytes = \"1MB\"\n{start}after = {{ flow = \"bulk\" }}"
+            );
+            notes_with("kernel = \"6.12\"", &more)
+        };
+        assert_eq!(
+            next("start = \"1s\"\n"),
+            [
+                "flow next: start does nothing, as the flow begins when bulk is over; `pause` of `after` delays it"
+            ]
+        );
+        assert!(next("").is_empty());
+
+        // The first connection of a loop begins at `start`.
+        let own = "bytes = \"1MB\"\nstart = \"1s\"\nagain = { count = 3 }";
+        assert!(notes_with("kernel = \"6.12\"", own).is_empty());
+    }
+
+    #[test]
+    fn habits_of_an_answering_program_are_said_to_do_nothing() {
+        let answer = |keys: &str| {
+            let more = format!(
+                "duration = \"1s\"\napp = {{ kind = \"messages\", in_flight = 3, period = \"100ms\" }}\n[[flow]]\nname = \"answer\"\nreply_to = \"bulk\"\napp = {{ kind = \"messages\"{keys} }}"
+            );
+            notes_with("kernel = \"6.12\"", &more)
+        };
+        let said = "nothing, as each answer follows its message; set them for bulk";
+        assert_eq!(answer(", in_flight = 2"), [format!("flow answer: in_flight does {said}")]);
+        assert_eq!(
+            answer(", in_flight = 2, period = \"1ms\""),
+            [format!("flow answer: in_flight and period do {said}")]
+        );
+        assert!(answer(", size = \"2kB\"").is_empty());
+    }
+
+    #[test]
+    fn quickack_on_windows_is_said_to_be_linux_s() {
+        let quick = "duration = \"1s\"\nquickack = \"each-read\"";
+        let said = |receiver: &str| {
+            let all = notes_with(receiver, quick);
+            all.into_iter().filter(|note| note.contains("TCP_QUICKACK")).count()
+        };
+        assert_eq!([said("system = \"windows\""), said("kernel = \"6.12\"")], [1, 0]);
     }
 }

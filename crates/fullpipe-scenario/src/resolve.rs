@@ -212,8 +212,8 @@ fn report(
     let interval = Time::ns(value(&report.interval)?.0);
     let lasts = last_end(flows).filter(|_| run.duration.is_none()).unwrap_or(duration);
 
-    // Many flows get fewer samples each, so that traces stay small.
-    let samples = SAMPLES.min(FLOW_SAMPLES / flows.len().max(1) as u64);
+    // Many flows get fewer samples each, so that traces stay small. A loop has samples of one connection at a time.
+    let samples = SAMPLES.min(FLOW_SAMPLES / again::at_once(flows).max(1) as u64);
 
     // The default is rounded up to whole milliseconds.
     let default = Time::ms((lasts.as_ns().div_ceil(samples * 1_000_000)).max(1));

@@ -190,7 +190,7 @@ const APP: &str = "receiving application";
 
 impl Row for FlowSample {
     const TABLE: &'static str = "flows";
-    const MEANING: &'static str = "one flow at the end of one sample interval";
+    const MEANING: &'static str = "one flow at the end of one sample interval, from its beginning on and, where another one follows it, until that one has begun";
 
     fn is_later(column: &str) -> bool {
         let name =

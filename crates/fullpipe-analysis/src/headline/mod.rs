@@ -253,6 +253,8 @@ fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Cause> {
         // The start alone is missing.
         Grade::Late | Grade::Below if link.is_some_and(|own| own.share >= LATE) => link,
         Grade::Late if link.is_some_and(|own| starts(context, all, own)) => link,
+        // A path that is full for most of the time lacks little, and the starts of flows explain it.
+        Grade::Below if link.is_some_and(|own| is_mostly_full(context, all, own)) => link,
         Grade::Below if is_crowded(context) && link.is_some_and(|own| own.share >= WORTH) => link,
         Grade::Failed => all.first(),
         // A cause that explains the missing rate, else the largest one, even a quiet one.
@@ -281,6 +283,12 @@ fn starts(context: &Context, all: &[Cause], link: &Cause) -> bool {
     let costs_little = context.subject.share().is_some_and(|share| share >= LITTLE_LESS);
     others.clone().all(|own| (own.limit == SLOW_START && !own.is_cut) || own.share < WORTH)
         && (costs_little || others.clone().all(|own| own.share < link.share))
+}
+
+/// Whether a link is full for most of the time, the rate is near the path's, and only slow starts keep the rest back.
+fn is_mostly_full(context: &Context, all: &[Cause], link: &Cause) -> bool {
+    let costs_little = context.subject.share().is_some_and(|share| share >= LITTLE_LESS);
+    costs_little && link.share >= ALONE && starts(context, all, link)
 }
 
 /// Code of the cause of the whole run. A full path has no cause, except small packets, other flows, a card or a policer

@@ -1,7 +1,7 @@
 //! Input of rules: the run, its trace and its settings.
 
 use super::cause::{Cause, SATISFIED, wanting};
-use super::subject::{One, Subject};
+use super::subject::{One, Subject, overlap};
 use crate::document::{Datagrams, Grade, Run, Stage};
 use crate::lookup::{Lives, Traces};
 use crate::meta::RunMeta;
@@ -64,12 +64,13 @@ impl Context<'_> {
     /// none.
     pub fn others(&self) -> Option<f64> {
         let allowed = self.subject.allowed_mbit().filter(|mbit| *mbit > 0.0)?;
-        let first = &self.subject.flows.iter().min_by_key(|one| one.index)?.meta.name;
+        let first = self.subject.flows.iter().min_by_key(|one| one.index)?;
         let others: f64 = self
             .subject
             .flows
             .iter()
-            .filter(|one| !are_copies(first, &one.meta.name))
+            .filter(|one| !are_copies(&first.meta.name, &one.meta.name))
+            .filter(|one| overlap(first, one, self.lives))
             .map(|o| o.flow.mean_mbit)
             .sum();
         (others > 0.0).then_some((others / allowed).min(1.0))

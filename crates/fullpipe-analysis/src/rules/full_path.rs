@@ -1,5 +1,6 @@
 //! A full path has no cure, but a buffer that keeps the last part of it back has.
 
+use super::link::LINK;
 use super::{Amendment, Cause, Context, Finding};
 use crate::document::Grade;
 use fullpipe_base::limits::{self, Group};
@@ -28,6 +29,8 @@ fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
     // A larger MSS raises what the full path carries.
     let gains = finding.code == "small_mss";
     match grade == Grade::Full && finding.queue_ms.is_none() && !costs && !gains {
+        // Limits that hold the flows at times leave the path full.
+        true if cause.limit != LINK => finding.cure("The path is full all the same: set nothing"),
         true => finding.cure("The path is full: set nothing"),
         false => finding,
     }

@@ -4,7 +4,7 @@ use super::buffer::{Side, window};
 use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, valued};
 use crate::document::AskedBy;
-use crate::words::bytes;
+use crate::words::{self, bytes};
 
 /// The rule.
 pub const RULE: Rule =
@@ -26,7 +26,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         Finding { grows: true, code, ..side.window(cause) }
             .because(format!(
                 "it has grown to {} so far, {} allows {} of memory{}",
-                bytes(grown),
+                words::window(grown),
                 side.tuned,
                 bytes(side.buffer.tuned),
                 side.needed()

@@ -9,7 +9,7 @@ use super::buffer::{Side, window};
 use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, valued};
 use crate::document::AskedBy;
-use crate::words::bytes;
+use crate::words::{self, bytes};
 use fullpipe_scenario::config::{Autotuning, System};
 
 /// The rule.
@@ -84,7 +84,7 @@ fn tuned(
 
     // A level that allows enough needs only time.
     let Some(needs) = side.missing() else {
-        let grown = window(context, one).map_or(most.clone(), bytes);
+        let grown = window(context, one).map_or(most.clone(), words::window);
         return Finding { grows: true, code: "rwnd_grow", ..finding }
             .because(format!(
                 "it has grown to {grown} so far, {LEVEL} {} allows {most}",

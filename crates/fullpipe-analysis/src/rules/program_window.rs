@@ -9,7 +9,7 @@ use super::dialogue::{Dialogue, HABIT, once, segments};
 use super::{Cause, Context, Finding, Rule, When, valued};
 use crate::document::AskedBy;
 use crate::lookup::FlowTrace;
-use crate::words::{bytes, ms};
+use crate::words::{self, ms};
 use fullpipe_base::trace::FlowSample;
 
 /// The rule.
@@ -47,19 +47,25 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         return None;
     }
 
-    let needed = context.window(cause).filter(|needed| *needed > window).map(bytes);
+    let needed = context.window(cause).filter(|needed| *needed > window);
+    let needed = needed.map(words::window);
     let raise = needed.clone().map_or("more".into(), |needed| format!("{needed} or more"));
     let found = Finding::new(format!("The program's own window on {to}"), cause.place.clone())
         .because(format!(
             "{from} has {} without an answer of {to} at most, and a round trip takes {} at least",
-            bytes(window),
+            words::window(window),
             ms(base_s * 1e3)
         ))
         .cure(format!(
             "Let the program on {to} allow {raise} (a larger window or more requests), or use several connections: no \
              sysctl raises this window"
         ))
-        .setting(valued(("the program's window", to), bytes(window), needed, AskedBy::Program));
+        .setting(valued(
+            ("the program's window", to),
+            words::window(window),
+            needed,
+            AskedBy::Program,
+        ));
     Some(found)
 }
 

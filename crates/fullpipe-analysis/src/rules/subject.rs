@@ -142,7 +142,7 @@ fn together(own: &One, flows: &[One], lives: &Lives) -> u32 {
 }
 
 /// Whether two flows live at the same time.
-fn overlap(a: &One, b: &One, lives: &Lives) -> bool {
+pub(super) fn overlap(a: &One, b: &One, lives: &Lives) -> bool {
     let (a, b) = (&lives.flows[a.index], &lives.flows[b.index]);
     a.start < b.end && b.start < a.end
 }

@@ -3,7 +3,7 @@
 use super::buffer::Side;
 use super::{Cause, Context, Finding, One, Rule, When, valued};
 use crate::document::AskedBy;
-use crate::words::bytes;
+use crate::words::window;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -13,8 +13,8 @@ pub const RULE: Rule = Rule {
     find,
 };
 
-/// Largest window without the window scale option (RFC 7323, section 2.1), bytes.
-const UNSCALED: u64 = 65_535;
+/// Window that ends without the window scale option: its field has 16 bits (RFC 7323, section 2.1), so that it is a byte less; bytes.
+const UNSCALED: u64 = 1 << 16;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
@@ -22,14 +22,16 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let host = one.meta.settings.without_scaling.iter().find(|host| !is_windows(one, host))?;
     let side = Side::receive(one);
 
-    // The window field has 16 bits; the buffer may allow even less.
-    let most = side.buffer.allows().min(UNSCALED);
+    // A buffer of 64 KiB or less ends the window itself, with scaling or without.
+    if side.buffer.allows() <= UNSCALED {
+        return None;
+    }
     Some(
         side.window(cause)
             .because(format!(
                 "{host} does not offer window scaling (net.ipv4.tcp_window_scaling 0), so the \
                 window ends at {}",
-                bytes(most)
+                window(UNSCALED)
             ))
             .cure(format!(
                 "Switch net.ipv4.tcp_window_scaling on at {host}, or look for a middlebox that \

@@ -2,11 +2,11 @@
 
 use super::super::theory::losses;
 use super::{Allowed, Buffer, FlowSettings, HostSettings, Pace, PlaceSettings, Places};
-use crate::sizing::Question;
+use crate::sizing::{HEADERS, Question};
 use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::units::{Framing, Rate};
 use fullpipe_scenario::Version;
-use fullpipe_scenario::config::{self, System};
+use fullpipe_scenario::config::{self, Mtu, System};
 use fullpipe_scenario::congestion::INITIAL_SSTHRESH;
 use fullpipe_scenario::{
     App, Discipline, Element, Flow, MAX_PACING_RATE, QdiscKind, Resolved, Station,
@@ -136,23 +136,52 @@ fn framing(overhead: u32) -> Framing {
     all.into_iter().find(|framing| framing.overhead() == overhead).unwrap_or(Framing::EthernetWire)
 }
 
+/// Largest packets that reach the end of a way.
+pub(crate) struct Packets {
+    /// Bytes of an IP packet.
+    pub(crate) mtu: u32,
+    /// Payload of one, bytes; at least 1.
+    pub(crate) mss: u32,
+}
+
+/// Largest packets of a way: the least MTU of the path and of its elements bounds them, and a clamp of the MSS on either way.
+pub(crate) fn packets(run: &Resolved, direction: Direction) -> Packets {
+    let narrow = |elements: &[Element], of: fn(&Mtu) -> Option<u32>| {
+        let all = elements.iter().filter_map(|element| match element {
+            Element::Mtu(own) => of(own),
+            _ => None,
+        });
+        all.min().unwrap_or(u32::MAX)
+    };
+
+    // SYNs of both ways carry the option, and its value counts no options of data.
+    let clamp =
+        |elements| narrow(elements, |own| own.mss_clamp.map(|mss| mss.saturating_add(HEADERS)));
+    let least = narrow(run.way(direction), |own| Some(own.mtu));
+    let clamps = clamp(&run.path.forward).min(clamp(&run.path.back));
+    let mtu = run.path.mtu.min(least).min(clamps);
+    let headers = run.path.mtu.saturating_sub(run.mss());
+    Packets { mtu, mss: mtu.saturating_sub(headers).max(1) }
+}
+
 /// Rate that a way allows: the least of its elements and of the cards that send into it.
 pub(crate) fn allowed(run: &Resolved, direction: Direction) -> Option<Allowed> {
+    let Packets { mtu, mss } = packets(run, direction);
     let rated =
         run.way(direction).iter().filter_map(|element| Some((element.name(), element.rate()?)));
     let elements = rated.map(|(name, (rate, framing))| (name.to_string(), rate, framing));
     let slowest = elements.chain(cards(run, direction)).min_by(|a, b| {
         // A rate that counts more bytes carries less.
         let carries = |(_, rate, framing): &(String, Rate, Framing)| {
-            rate.0 as f64 / f64::from(run.path.mtu + framing.overhead())
+            rate.0 as f64 / f64::from(mtu + framing.overhead())
         };
         carries(a).total_cmp(&carries(b))
     });
     slowest.map(|(place, rate, framing)| Allowed {
         rate: rate.0,
         overhead: framing.overhead(),
-        mtu: run.path.mtu,
-        mss: run.mss(),
+        mtu,
+        mss,
         place,
     })
 }

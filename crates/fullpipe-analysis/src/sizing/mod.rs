@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub const FORMAT: u32 = 1;
 
 /// IPv4 and TCP headers without options, bytes.
-const HEADERS: u32 = 40;
+pub(crate) const HEADERS: u32 = 40;
 /// The timestamps option with its padding (RFC 7323, appendix A), bytes.
 const TIMESTAMPS: u32 = 12;
 /// Least MTU: headers and the smallest MSS that Linux sends (48 bytes).

@@ -4,6 +4,7 @@ use super::context::{Context, Place};
 use super::keys::{Kind, Read, Section, wrong_type};
 use super::node::{Node, Value};
 use super::quantity::{self, Decimal, Dimension, Wrong};
+use fullpipe_base::units::Time;
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
 
@@ -232,14 +233,26 @@ pub fn in_range(
     if (min..=max).contains(&n) {
         return Some(n);
     }
-    let (base, shown) = (dimension.base, node.as_text().unwrap_or_default());
+    let shown = node.as_text().unwrap_or_default();
     let (bound, size) = if n < min { ("at least", min) } else { ("at most", max) };
-    // "bits per second", "nanoseconds": of one, the first word is in the singular.
+    cx.error("out-of-range", node.place, format!("`{key}` is {shown}"))
+        .expected(format!("{bound} {}", amount(size, dimension)));
+    None
+}
+
+/// An amount of a dimension: times as a scenario writes them ("100ms"), all others in base units.
+fn amount(size: u64, dimension: &Dimension) -> String {
+    let base = dimension.base;
+    if base == quantity::TIME.base {
+        // "ns/packet": the unit of times for each packet.
+        let each = dimension.units.first().and_then(|(unit, _)| unit.strip_prefix("ns"));
+        return format!("{}{}", Time(size), each.unwrap_or_default());
+    }
+
+    // "bits per second": of one, the first word is in the singular.
     let (unit, rest) = base.split_at(base.find(' ').unwrap_or(base.len()));
     let unit = if size == 1 { unit.trim_end_matches('s') } else { unit };
-    cx.error("out-of-range", node.place, format!("`{key}` is {shown}"))
-        .expected(format!("{bound} {size} {unit}{rest}"));
-    None
+    format!("{size} {unit}{rest}")
 }
 
 /// Reports why a text is not a quantity of one of the dimensions.

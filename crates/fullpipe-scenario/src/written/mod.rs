@@ -373,7 +373,7 @@ group! {
         /// How much earlier than that the clock starts.
         clock_offset: AnyTime, Is("0s");
         /// Interval of the trace's samples.
-        sample: SampleTime, Absent("1 ms, or more where the flows last longer than 30 s or are more than ten, so that a run has 30000 samples, and 300000 of flows, or little more");
+        sample: SampleTime, Absent("1 ms, or more where the flows last longer than 30 s or more than ten of them live at a time, so that a run has 30000 samples, and 300000 of flows, or little more");
         /// Interval of the hosts' counters, rounded up to samples.
         counters: SampleTime, Absent("engine `linux`: 10 ms; simulator: at the end of the run only");
         /// Length of the bins of queues, rates and drops over time.

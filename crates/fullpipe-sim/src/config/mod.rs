@@ -11,6 +11,7 @@ mod system;
 pub use crate::link::*;
 pub use crate::rpc::Rpc;
 use crate::stage::Samples;
+use crate::trace::Turns;
 use crate::units::{Rate, Time};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -346,6 +347,13 @@ impl Config {
             }
         }
         followers
+    }
+
+    /// Turns of flows that follow one another.
+    pub(crate) fn turns(&self) -> Turns {
+        let answers: Vec<_> = self.flows.iter().map(|flow| flow.answers).collect();
+        let after: Vec<_> = self.flows.iter().map(|flow| Some(flow.after?.flow)).collect();
+        Turns::new(&answers, &after)
     }
 
     /// Times at which the trace has samples.

@@ -11,7 +11,7 @@ use crate::host::stage::info;
 use crate::tcp::receiver::window::ReceiveWindow;
 use crate::tcp::sender::INFINITE_SSTHRESH;
 use crate::tcp::sender::socket::Scales;
-use crate::trace::{FlowSample, Sink, StageInfo, StageSample};
+use crate::trace::{FlowSample, Sink, StageInfo, StageSample, Turns};
 use crate::units::Time;
 use alloc::vec::Vec;
 
@@ -24,6 +24,8 @@ pub(crate) struct Sampler {
     datagrams: DatagramCounters,
     hosts: HostCounters,
     rpc: (RpcLimits, RpcCounters),
+    /// Flows that have samples now.
+    turns: Turns,
     /// Last samples of the stages.
     samples: Vec<StageSample>,
 }
@@ -47,6 +49,7 @@ impl Sampler {
             datagrams: DatagramCounters::new(config),
             hosts: HostCounters::new(config, &stages),
             rpc: (RpcLimits::new(config), RpcCounters::new(config)),
+            turns: config.turns(),
             samples: Vec::new(),
         }
     }
@@ -57,6 +60,7 @@ impl Sampler {
 
         // Events of the interval precede the samples at its end.
         for event in run.shared.take_events() {
+            self.turns.event(&event);
             sink.event(&event);
         }
         self.datagrams.emit(run, now, sink);
@@ -64,6 +68,9 @@ impl Sampler {
         limits.book(run, now);
         counters.emit(run, now, sink);
         for flow in 0..run.shared.acks.flows() {
+            if !self.turns.has_sample(flow) {
+                continue;
+            }
             let mut sample = flow_sample(run, flow, now);
 
             // RPC's own limits replace those of TCP, which waits for calls.

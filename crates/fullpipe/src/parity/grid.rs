@@ -1,8 +1,10 @@
 //! The moments of a run that are kept.
 
 use crate::scenario::Resolved;
+use crate::trace::schema::Row;
 use fullpipe_base::trace::FlowSample;
 use fullpipe_base::units::Time;
+use std::collections::BTreeMap;
 
 /// Length of the intervals in which throughput is compared.
 pub const INTERVAL: Time = Time::ms(100);
@@ -24,28 +26,32 @@ pub fn of_interval(step_s: f64) -> usize {
     ((INTERVAL.as_secs_f64() / step_s + 1e-9) as usize).max(1)
 }
 
-/// The samples at the moments of a run: of each flow the last one up to each moment, and up to the run's end.
-pub fn moments<'a>(run: &Resolved, samples: &'a [FlowSample]) -> Vec<&'a FlowSample> {
-    let (step, flows) = (step(run), run.flow.len().max(1));
-
-    // Samples of one time have one row for each flow.
-    let groups: Vec<&[FlowSample]> = samples.chunks(flows).collect();
-    let mut chosen: Vec<&[FlowSample]> = Vec::new();
+/// States of all flows at the moments of a run and at its end: of each flow its last sample up to then, with the moment's time. A flow that
+/// waits for another one has sent nothing.
+pub fn moments(run: &Resolved, samples: &[FlowSample]) -> Vec<FlowSample> {
+    let step = step(run);
+    let mut last: BTreeMap<u16, &FlowSample> = BTreeMap::new();
+    let (mut chosen, mut rest) = (Vec::new(), samples);
     let mut moment = step;
 
     // The last moment is the run's end, wherever the step falls.
     while moment.0 < run.duration.0 + step.0 {
-        let come = groups.partition_point(|group| group[0].time <= moment.min(run.duration));
-        let last = come.checked_sub(1).map(|at| groups[at]);
+        let come = rest.partition_point(|sample| sample.time <= moment.min(run.duration));
+        let (new, later) = rest.split_at(come);
+        last.extend(new.iter().map(|sample| (sample.flow, sample)));
 
-        // A step without a new sample repeats nothing.
-        let last = last.filter(|own| chosen.last().is_none_or(|l| l[0].time < own[0].time));
-        if let Some(group) = last {
-            chosen.push(group);
+        // A step without a new sample repeats nothing. A flow that is over keeps its last state.
+        if let Some(time) = new.last().map(|newest| newest.time) {
+            chosen.extend((0..run.flow.len()).map(|flow| {
+                let own =
+                    last.get(&(flow as u16)).map_or_else(FlowSample::blank, |own| (*own).clone());
+                FlowSample { time, flow: flow as u16, ..own }
+            }));
         }
+        rest = later;
         moment += step;
     }
-    chosen.into_iter().flatten().collect()
+    chosen
 }
 
 #[cfg(test)]

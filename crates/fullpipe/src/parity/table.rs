@@ -85,7 +85,7 @@ impl Table {
             stages: stages(recording),
             complete: complete(run, recording),
             messages: times(run, recording),
-            rows: samples.into_iter().map(row_of).collect(),
+            rows: samples.iter().map(row_of).collect(),
         }
     }
 

@@ -337,3 +337,55 @@ fn datagrams_that_are_lost_beside_a_quiet_flow_are_in_the_first_line() {
     let own = beside("20Mbit");
     assert!(!own.text.contains("do not arrive"), "{}", own.text);
 }
+
+/// Two long transfers and a short one: the link has most of the time, and the short one's start is not the run's.
+#[test]
+fn transfers_in_turn_are_judged_by_the_most_of_their_time() {
+    let flows = "[[flow]]\nname = \"first\"\nbytes = \"20MB\"\n\
+                 [[flow]]\nname = \"second\"\nbytes = \"20MB\"\nafter = { flow = \"first\", pause = \"100ms\" }\n\
+                 [[flow]]\nname = \"third\"\nbytes = \"5MB\"\nafter = { flow = \"second\" }\n";
+    let own = headline(&path("100Mbit", 40_000, flows));
+    contains(&own, &["The link is full and holds the flows", "(next: slow start"]);
+    assert!(!own.text.contains("5 MB in"), "{}", own.text);
+
+    // None of them competes: each has the path alone.
+    assert_eq!(own.code.as_deref(), Some("none"));
+
+    // Short transfers alone are short.
+    let short = flows.replace("20MB", "1MB").replace("5MB", "1MB");
+    contains(&headline(&path("100Mbit", 40_000, &short)), &["Slow start stops the flows"]);
+}
+
+/// Eight windows of 2 MiB are more than the path holds at 100 ms, and seven tenths of the time each flow waits for its own.
+#[test]
+fn a_full_path_does_not_contradict_the_windows_that_fill_it() {
+    let flows =
+        "[[flow]]\nname = \"copy\"\ncount = 8\nduration = \"10s\"\napp = { window = \"2MiB\" }\n";
+    let own = headline(&path("1Gbit", 100_000, flows));
+    assert_eq!(own.grade, Grade::Full, "{}", own.text);
+    contains(&own, &["The program's own window", "The path is full all the same: set nothing"]);
+
+    // Measured and set windows have one form.
+    contains(&own, &[" MiB without an answer"]);
+}
+
+/// Packets of 1500 bytes are the largest that pass, so the path carries 941 Mb/s of payload and not 990.
+#[test]
+fn the_least_mtu_on_the_way_bounds_the_rate() {
+    let allowed = |mtu: &str| {
+        let flow = "[[flow]]\nname = \"bulk\"\nduration = \"5s\"\n";
+        let text = format!(
+            "duration = \"6s\"\n[path]\nmtu = 9000\nforward = [ {{ kind = \"link\", name = \"link\", rate = \"1Gbit\" }}, {mtu} \
+             {{ kind = \"delay\", name = \"wire\", delay = \"5ms\" }} ]\nback = [ {{ kind = \"delay\", name = \"wireback\", delay = \"5ms\" }} ]\n\
+             [hosts]\nsender = {{ kernel = \"6.12\" }}\nreceiver = {{ kernel = \"6.12\" }}\n{flow}"
+        );
+        headline(&text).allowed_mbit.expect("a bound")
+    };
+    assert!((allowed("") - 990.0).abs() < 1.0, "{}", allowed(""));
+    let narrow = "{ kind = \"mtu\", name = \"tunnel\", mtu = 1500, icmp = true },";
+    assert!((allowed(narrow) - 941.0).abs() < 1.0, "{}", allowed(narrow));
+
+    // A clamp makes segments small although the tunnel would carry larger ones.
+    let clamped = narrow.replace("mtu = 1500, icmp = true", "mtu = 9000, mss_clamp = 1460");
+    assert!((allowed(&clamped) - 941.0).abs() < 1.0, "{}", allowed(&clamped));
+}

@@ -63,6 +63,18 @@ fn a_fixed_window_is_no_more_than_a_header_can_announce() {
     assert!((0.93..=1.0).contains(&(rate / allowed(65_535))), "{rate}");
 }
 
+/// A window of 64 KiB is what ends it, with scaling or without.
+#[test]
+fn a_window_that_needs_no_scaling_is_not_held_by_its_lack() {
+    let rule = |window: &str| {
+        let sysctl = "sysctl = { \"net.ipv4.tcp_window_scaling\" = 0 }";
+        let own = run_from(&format!("kernel = \"6.12\", {sysctl}"), window, "");
+        own.headline.and_then(|own| own.rule).expect("a rule")
+    };
+    assert_eq!(rule("window = \"64KiB\""), "own-window");
+    assert_eq!(rule("window = \"256KiB\""), "without-scaling");
+}
+
 /// The levels end at their published windows, the default one suffices.
 #[test]
 fn a_level_of_windows_holds_a_longer_path() {

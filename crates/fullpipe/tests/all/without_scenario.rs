@@ -34,6 +34,7 @@ fn observed(meta: &RunMeta) -> RunMeta {
         or_settled: meta.or_settled,
         flows: meta.flows.iter().map(flow).collect(),
         loops: Vec::new(),
+        waits: Vec::new(),
         datagrams: meta.datagrams.iter().map(datagrams).collect(),
         nfs: meta.nfs.clone(),
         mss: meta.mss,

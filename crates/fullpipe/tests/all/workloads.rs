@@ -1,6 +1,8 @@
 //! Examples of application traffic, scenarios/workloads/*.toml: their expectations hold.
 
 use crate::made::made;
+use fullpipe::analysis::document::Run;
+use fullpipe::base::units::Time;
 use fullpipe::engine::{self, Support};
 use fullpipe::scenario::{self, SetOption, Source};
 use fullpipe_sim::trace::EventKind;
@@ -191,4 +193,77 @@ fn a_loop_says_that_its_count_ended_it() {
     ] {
         assert_eq!(notes(again), [""; 0], "{again}");
     }
+}
+
+/// A run of connections of 100 kB in turn over 20 ms, with these keys of the report.
+fn in_turn(again: &str, report: &str) -> (Run, Time) {
+    let scenario = crate::made::loaded(&format!(
+        "duration = \"3s\"\n[path]\nrate = \"100Mbit\"\ndelay = {{ forward = \"10ms\", back = \"10ms\" }}\n\
+         [hosts]\nsender = {{ kernel = \"6.12\" }}\nreceiver = {{ kernel = \"6.12\" }}\n[report]\n{report}\n\
+         [[flow]]\nname = \"file\"\nbytes = \"100kB\"\nagain = {{ {again} }}\n"
+    ));
+    let sample = scenario.plans()[0].resolved.report.sample;
+    (made(&scenario, &scenario.plans()[0]).0, sample)
+}
+
+/// Shares of lives are those of the connections that ran: neither the most that a loop may make nor the time between samples moves them.
+#[test]
+fn shares_of_a_loop_depend_neither_on_its_bound_nor_on_samples() {
+    let (whole, sample) = in_turn("count = 30", "");
+    let (many, of_many) = in_turn("count = 1000", "");
+    assert_eq!([sample, of_many], [Time::ms(1); 2]);
+
+    // A connection lives for four round trips without the way back of its last ACK.
+    let first = &whole.flows[0].limits;
+    assert!((first["connecting"] - 20.0 / 78.0).abs() < 0.02, "{first:?}");
+    let coarse = in_turn("count = 30", "sample = \"70ms\"").0;
+    for run in [&many, &coarse] {
+        for (own, exact) in run.flows.iter().zip(&whole.flows) {
+            for (limit, share) in &exact.limits {
+                let other = own.limits[limit];
+                assert!((share - other).abs() < 0.02, "{} {limit}: {share}, {other}", own.name);
+            }
+        }
+    }
+}
+
+/// A flow has samples from its beginning until the next one begins: a bound that nothing reaches makes no trace longer.
+#[test]
+fn connections_that_never_begin_have_no_samples() {
+    let rows = |count: u32| {
+        let scenario = crate::made::loaded(&format!(
+            "duration = \"1s\"\n[path]\nrate = \"100Mbit\"\ndelay = {{ forward = \"10ms\", back = \"10ms\" }}\n\
+             [hosts]\nsender = {{ kernel = \"6.12\" }}\nreceiver = {{ kernel = \"6.12\" }}\n\
+             [[flow]]\nname = \"file\"\nbytes = \"100kB\"\nagain = {{ count = {count} }}\n"
+        ));
+        made(&scenario, &scenario.plans()[0]).1.flows.len()
+    };
+    let (few, many) = (rows(20), rows(900));
+    assert_eq!(few, many);
+    // One connection at a time, and the last sample of each.
+    assert!((1000..1020).contains(&few), "{few}");
+}
+
+/// Flows that wait for another one are not left out without a word.
+#[test]
+fn a_flow_that_does_not_begin_is_said() {
+    let notes = |after: &str, bytes: &str| {
+        let scenario = crate::made::loaded(&format!(
+            "duration = \"3s\"\n[path]\nrate = \"10Mbit\"\ndelay = {{ forward = \"10ms\", back = \"10ms\" }}\n\
+             [hosts]\nsender = {{ kernel = \"6.12\" }}\nreceiver = {{ kernel = \"6.12\" }}\n\
+             [[flow]]\nname = \"first\"\nbytes = \"{bytes}\"\n\
+             [[flow]]\nname = \"second\"\nbytes = \"100kB\"\nafter = {{ flow = \"first\"{after} }}\n\
+             [[flow]]\nname = \"third\"\nbytes = \"100kB\"\nafter = {{ flow = \"second\" }}\n"
+        ));
+        made(&scenario, &scenario.plans()[0]).0.notes
+    };
+    let late = notes(", until = \"1s\"", "2MB");
+    let [one] = &late[..] else { panic!("{late:?}") };
+    assert!(one.starts_with("second and third did not begin: first ended at 1."), "{one}");
+    assert!(one.ends_with(" s, and `until` is 1.000 s"), "{one}");
+    assert_eq!(
+        notes("", "20MB"),
+        ["second and third did not begin: first was not over by the run's end"]
+    );
+    assert_eq!(notes(", until = \"2900ms\"", "2MB"), [""; 0]);
 }

@@ -33,6 +33,7 @@ pub fn meta() -> RunMeta {
         main_datagrams: None,
         or_settled: None,
         loops: Vec::new(),
+        waits: Vec::new(),
         datagrams: Vec::new(),
         nfs: Vec::new(),
         flows: vec![FlowMeta {
