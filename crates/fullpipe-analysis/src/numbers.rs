@@ -18,7 +18,7 @@ pub fn packets(value: u64) -> String {
     format!("{} {}", count(value), if value == 1 { "packet" } else { "packets" })
 }
 
-/// A number of segments with its noun.
+/// Segments with their unit: "1 segment", "1,234 segments".
 pub fn segments(value: u64) -> String {
     format!("{} {}", count(value), if value == 1 { "segment" } else { "segments" })
 }

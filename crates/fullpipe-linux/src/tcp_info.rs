@@ -9,7 +9,7 @@ use fullpipe_guest::record::{QUEUES_SIZE, SOCKET_SIZE};
 /// States of a socket that has had the other side's FIN: TCP_CLOSE, TCP_CLOSE_WAIT, TCP_LAST_ACK.
 const AFTER_FIN: [u8; 3] = [7, 8, 9];
 
-/// State of one socket, as a record has it.
+/// State of one TCP socket at the time of a sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TcpInfo {
     /// Bytes that wait to be read; a FIN counts as one (tcp_diag_get_info).

@@ -49,7 +49,7 @@ fn fixed(side: &Side, cause: &Cause) -> Finding {
     side.window(cause)
         .because(format!("{host} announces {own} and tunes nothing{}", needed(side)))
         .cure(format!(
-            "Let the program or system on {host} announce {to}, or use several connections: it has no sysctl for it"
+            "Let the program or system on {host} announce {to}, or use several connections: no sysctl raises this window"
         ))
         .setting(valued(("window", host), own, raise, AskedBy::Program))
 }

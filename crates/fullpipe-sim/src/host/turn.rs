@@ -199,6 +199,13 @@ impl Host {
         }
     }
 
+    /// Notes an ACK without data in the socket that sends it, if the socket also sends data.
+    pub(super) fn depart_ack(&mut self, flow: usize, cpu: Time, shared: &Shared) {
+        if let Some(reverse) = shared.reverse_of[flow] {
+            self.sends[reverse].tcp.depart_ack(cpu);
+        }
+    }
+
     /// Wakes the application after a read from the reverse flow, if it may write.
     pub(in crate::host) fn wake_for_turn(
         &mut self,

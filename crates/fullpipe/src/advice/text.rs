@@ -8,7 +8,7 @@ use crate::analysis::words::rate_of;
 use crate::report::terminal::grid::{Column, lay_out, number, words, wrap};
 use std::fmt::Write;
 
-/// Extent of the text.
+/// Width of the text, and how much it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Columns of the terminal.

@@ -68,7 +68,7 @@ pub struct Bench<'a> {
 /// Reason why a trial has no outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// A user interrupted it.
+    /// The user pressed Ctrl-C.
     Interrupted,
     /// The engine refused or failed.
     Failed(Failed),

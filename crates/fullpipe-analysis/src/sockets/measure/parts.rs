@@ -13,7 +13,7 @@ enum Holder {
     Cork,
 }
 
-/// Parts over these looks.
+/// Shares and times of the parts that wait at `looks`.
 pub(super) fn parts(looks: &[Look]) -> Parts {
     let of = |holder| part(looks, |look| holder_of(look) == Some(holder));
     let median_s = |holder| quantile(&times(looks, holder), 0.5);
