@@ -33,6 +33,8 @@ pub(super) fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Caus
         return Some(program);
     }
     match grade {
+        // The last answers of a mount take a part of its life, and the link has more of it.
+        Grade::Below if link.is_some_and(|own| waits_less(context, all, own)) => link,
         // The start alone is missing.
         Grade::Late | Grade::Below if link.is_some_and(|own| own.share >= LATE) => link,
         Grade::Late if link.is_some_and(|own| starts(context, all, own)) => link,
@@ -41,6 +43,13 @@ pub(super) fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Caus
         // A cause that explains the missing rate, else the largest one, even a quiet one.
         _ => busy.clone().find(|cause| explains(cause)).or(busy.next()).or(all.first()),
     }
+}
+
+/// Whether the largest cause beside a link are a mount's last answers, and the link has more of its life.
+fn waits_less(context: &Context, all: &[Cause], link: &Cause) -> bool {
+    let mut others = all.iter().filter(|own| *own != link && !is_quiet(&own.limit));
+    let are_answers = |own: &Cause| own.limit == PROGRAM && context.is_of_mount(own);
+    others.next().is_some_and(|own| are_answers(own) && own.share < link.share)
 }
 
 /// Whether a cause explains a missing rate. A link has to be busy for nearly all of the time.
@@ -60,6 +69,10 @@ fn is_crowded(context: &Context) -> bool {
 /// The cause of a program that pauses by habit, or with which the flow always catches up.
 fn held_by_its_program<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Cause> {
     let program = all.iter().find(|own| own.limit == PROGRAM && own.share >= WORTH)?;
+    // A mount's connection waits for answers, not for its program.
+    if context.is_of_mount(program) {
+        return None;
+    }
     let one = *wanting(&context.subject.flows).first()?;
     let pauses = context.pauses(one);
     // A program that waits for room in its send buffer has more to send.

@@ -14,17 +14,19 @@ mod together;
 pub use together::document as of_document;
 pub(super) use together::{compared, merged};
 
-use chosen::chosen;
 use super::document::{self, Confidence, Flow, Grade, Headline, Interval, Run};
 use super::lookup::{Lives, Traces};
 use crate::meta::RunMeta;
 use crate::numbers;
+use crate::rules::server_threads;
+use crate::rules::server_work::WORK;
 use crate::rules::{
     Cause, Context, FULL, Finding, HEALTHY, LINK, PROGRAM, Subject, causes, few_round_trips, find,
     group, is_quiet, twins, would_decide,
 };
 use crate::seen::seen;
 use crate::words::{percent, rate_of, sentences};
+use chosen::chosen;
 use fullpipe_base::limits::{Derived, Limit};
 use fullpipe_scenario::response::ENOUGH_LOSSES;
 
@@ -137,7 +139,9 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
     let text = sentences([
         mount::prefix(context) + &reached(context, grade),
         cause
-            .map(|cause| sentence(context, cause, &found, second(&all, cause, &found, grade)))
+            .map(|cause| {
+                sentence(context, cause, &found, second(context, &all, (cause, &found), grade))
+            })
             .unwrap_or_default(),
         found.cure.clone().unwrap_or_default(),
         too_few(context, cause).unwrap_or_else(|| match found.grows && grade != Grade::Late {
@@ -311,13 +315,24 @@ const WORTH: f64 = 0.1;
 
 /// " (next: receive window 20 %)": the next cause, where the first one holds for less than half of the time, or is a
 /// link that idles at times. A transfer that is too short has slow start as its first cause already.
-fn second(all: &[Cause], first: &Cause, found: &Finding, grade: Grade) -> String {
+fn second(
+    context: &Context,
+    all: &[Cause],
+    (first, found): (&Cause, &Finding),
+    grade: Grade,
+) -> String {
     let others = all.iter().filter(|cause| *cause != first && !is_quiet(&cause.limit));
     let others = others.filter(|cause| !(found.rule == GROWTH && cause.limit == SLOW_START));
+    let are_threads = found.rule == server_threads::RULE.name;
+    let others = others.filter(|cause| !(are_threads && cause.limit == server_threads::THREADS));
     let next = others.max_by(|a, b| a.share.total_cmp(&b.share));
     let is_idle_link = first.limit == LINK && first.share < FULL && grade != Grade::Full;
     let next = next.filter(|next| is_idle_link || (first.share < ALONE && next.share >= WORTH));
-    next.map_or(String::new(), |next| format!(" (next: {} {})", next.named(), percent(next.share)))
+    next.map_or(String::new(), |next| {
+        let are_answers = next.limit == PROGRAM && context.is_of_mount(next);
+        let named = if are_answers { WORK.into() } else { next.named() };
+        format!(" (next: {named} {})", percent(next.share))
+    })
 }
 
 /// Note that the path has lost too few packets by chance to show the effect of its losses.
