@@ -10,7 +10,7 @@ use crate::analysis::document::{Headline, Run};
 use crate::analysis::rules::HEALTHY;
 use crate::analysis::{self, Made, RunMeta};
 use crate::engine::{Engine, Failed};
-use crate::scenario::{Repeat, Resolved, Scenario};
+use crate::scenario::{Nfs, Repeat, Resolved, Scenario, TIMEO};
 use crate::steady::{Steady, UntilSteady, Watching};
 use crate::threads::each;
 use crate::trace::recording::Recording;
@@ -274,6 +274,12 @@ impl Case {
         if self.is_chancy { SEEDS } else { 1 }
     }
 
+    /// Whether mounts are judged by their files: calls may be sent again, or the server works on them.
+    fn counts_files(&self) -> bool {
+        let is_hasty = |own: &Nfs| own.timeo.is_some_and(|timeo| timeo < TIMEO);
+        self.today.nfs.iter().any(|own| is_hasty(own) || own.service > Time::ZERO)
+    }
+
     /// The flows that carry data in the direction that the advice is about.
     fn counts(&self, run: &Resolved) -> Vec<bool> {
         let flows = run.flow.iter();
@@ -333,7 +339,9 @@ fn outcome_of(
     // A queue that drains acknowledges a little more than the path carries meanwhile.
     let useful = run.useful();
     let limit = allowed.unwrap_or(f64::INFINITY);
-    let files = files(&run, resolved, counts).map(|mbit| mbit.min(limit));
+    // Connections carry data again, or rest while the server works: the files' own time counts.
+    let files = case.counts_files().then(|| files(&run, resolved, counts)).flatten();
+    let files = files.map(|mbit| mbit.min(limit));
     let mbit = files.unwrap_or(half.mbit.min(limit) * useful);
     let mean = files.unwrap_or(all.mbit * useful);
 
