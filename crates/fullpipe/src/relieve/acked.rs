@@ -105,12 +105,22 @@ impl Acked {
         let end = judged().map(Progress::end).max().unwrap_or(Time::ZERO);
         let acked: u64 = judged().map(|flow| flow.acked).sum();
         let lasts = end.saturating_sub(start);
-        let useful = self.calls.as_ref().map_or(1.0, |own| own.useful(lasts));
+        let useful = self.calls.as_ref().map_or(1.0, |own| own.useful(end));
         Measured {
             bytes: (acked as f64 * useful) as u64,
             message_ms: self.message_ms(),
             by_the_clock: self.by_the_clock,
             seconds: lasts.as_secs_f64(),
+        }
+    }
+
+    /// Starts the time of a mount's connection: its program begins once the host has mounted.
+    fn begin(&mut self, event: &Event) {
+        let own = self.flows.get_mut(usize::from(event.flow)).and_then(Option::as_mut);
+        if let (Some(flow), EventKind::Accepted) = (own, event.kind)
+            && self.calls.is_some()
+        {
+            flow.start = event.time;
         }
     }
 
@@ -136,12 +146,16 @@ impl Sink for Acked {
         let Some(Some(flow)) = self.flows.get_mut(usize::from(sample.flow)) else { return };
         if sample.time <= flow.until && sample.bytes_acked > flow.acked {
             (flow.acked, flow.last) = (sample.bytes_acked, sample.time);
+            if let Some(calls) = &mut self.calls {
+                calls.acked(sample.bytes_acked, sample.time);
+            }
         }
     }
 
     fn stage(&mut self, _sample: &StageSample) {}
 
     fn event(&mut self, event: &Event) {
+        self.begin(event);
         let is_message = matches!(event.kind, EventKind::Answered | EventKind::MessageRead);
         if is_message && self.asking.get(usize::from(event.flow)) == Some(&true) {
             self.messages.push(event.value);

@@ -50,9 +50,14 @@ pub fn answer(run: &Run, refused: Option<&str>) -> String {
     };
 
     // A full path has no fault to relieve.
-    let alone = match is_full(run) {
-        true => format!("The path is full, and only more path gives more: {} gives", lower(label)),
-        false => format!("{label} alone gives"),
+    let alone = match (is_full(run), others.is_empty()) {
+        (true, true) => {
+            format!("The path is full, and only more path gives more: {} gives", lower(label))
+        }
+        (true, false) => {
+            format!("The path is full, and more path gives most: {} gives", lower(label))
+        }
+        (false, _) => format!("{label} alone gives"),
     };
 
     // Messages may come sooner at the same rate.

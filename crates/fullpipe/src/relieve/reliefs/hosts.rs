@@ -20,6 +20,8 @@ const BACKLOG: u32 = i32::MAX as u32;
 const PAGES: u64 = 1 << 28;
 /// Read-ahead of a mount that asks for a whole file, bytes.
 const READ_AHEAD: u64 = 1 << 30;
+/// Most threads of an NFS server.
+const THREADS: u32 = 1024;
 /// Rate of a card that holds nothing back, in rates of the path's fastest link.
 const CARD: u64 = 10;
 /// Largest `maxrate` that fq of Linux takes.
@@ -118,6 +120,18 @@ pub fn read_ahead(run: &Resolved) -> Vec<SetOption> {
 pub fn timeo(run: &Resolved) -> Vec<SetOption> {
     let hasty = run.nfs.iter().filter(|own| own.timeo.is_some_and(|timeo| timeo < TIMEO));
     hasty.map(|own| set(&["nfs", &own.name, "timeo"], text(TIMEO))).collect()
+}
+
+/// A server that answers at once.
+pub fn server_work(run: &Resolved) -> Vec<SetOption> {
+    let busy = run.nfs.iter().filter(|own| own.service > Time::ZERO);
+    busy.map(|own| set(&["nfs", &own.name, "service"], text("0s"))).collect()
+}
+
+/// As many threads of a server that works on its calls as it may have.
+pub fn server_threads(run: &Resolved) -> Vec<SetOption> {
+    let few = run.nfs.iter().filter(|own| own.service > Time::ZERO && own.threads < THREADS);
+    few.map(|own| set(&["nfs", &own.name, "threads"], THREADS)).collect()
 }
 
 /// The longest calls of each mount, and the slots of a kernel where nothing is set.

@@ -69,6 +69,8 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("reader", "A program that reads without limit", "app_read", flows::reader),
     ("read-ahead", "A larger read-ahead of the mount", "nfs", hosts::read_ahead),
     ("timeo", "A mount that waits 60 s for an answer", "nfs", hosts::timeo),
+    ("server-work", "A server that answers its mounts at once", "nfs", hosts::server_work),
+    ("server-threads", "More threads of the NFS server", "nfs", hosts::server_threads),
     ("calls", "More and longer calls of the mount", "nfs", hosts::calls),
     ("mtu", "An MTU of 1,500 bytes", "small_mss", path::usual_mtu),
     ("jumbo", "An MTU of 9,000 bytes", "small_mss", path::jumbo),
@@ -186,6 +188,8 @@ mod tests {
                 "initcwnd",
                 "read-ahead",
                 "timeo",
+                "server-work",
+                "server-threads",
                 "calls"
             ]
         );
