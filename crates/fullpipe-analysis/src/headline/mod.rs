@@ -152,7 +152,8 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
         datagrams::beside(context.run),
     ]);
     let confidence = cause.map(|cause| confidence::of(context, cause, &found, &all));
-    let findings = findings(context, first, &all, confidence);
+    let mut findings = findings(context, first, &all, confidence);
+    findings.extend(datagrams::finding(context.run));
     let headline = Headline {
         rate_mbit: Some(subject.rate),
         allowed_mbit: subject.allowed_mbit(),

@@ -6,8 +6,8 @@
 use super::case::{Asked, Case};
 use super::edit::{Edit, edited};
 use super::slowest::{Slowest, slowest};
-use crate::analysis::document::{Headline, Run};
-use crate::analysis::rules::HEALTHY;
+use crate::analysis::document::{Grade, Headline, Run};
+use crate::analysis::rules::{DROPS, HEALTHY};
 use crate::analysis::{self, Made, RunMeta};
 use crate::engine::{Engine, Failed};
 use crate::scenario::{Nfs, Repeat, Resolved, Scenario, TIMEO};
@@ -293,6 +293,7 @@ fn arrived(case: &Case, asked: &Asked, run: Run) -> Outcome {
     let mbit = own.and_then(|own| own.mean_mbit).unwrap_or(0.0);
     // Packets in queues arrive after the last one was sent.
     let mbit = mbit.min(case.allowed_mbit().unwrap_or(f64::INFINITY));
+    let headline = run.headline.clone().map(|own| about_drops(&run, own));
     Outcome {
         mbit,
         mean_mbit: mbit,
@@ -304,10 +305,27 @@ fn arrived(case: &Case, asked: &Asked, run: Run) -> Outcome {
         slowest: None,
         allowed_mbit: case.allowed_mbit(),
         evenness: 1.0,
-        is_healthy: is_healthy(run.headline.as_ref()),
+        is_healthy: is_healthy(headline.as_ref()),
         counts_mean: false,
-        headline: run.headline.clone(),
+        headline,
         run: Box::new(run),
+    }
+}
+
+/// The headline about dropped datagrams, where the run's own one is about flows.
+fn about_drops(run: &Run, own: Headline) -> Headline {
+    let Some(drops) = run.findings.iter().find(|own| own.rule == DROPS) else { return own };
+    Headline {
+        grade: Grade::Lossy,
+        cause: Some(drops.cause.clone()),
+        limit: Some("drops".into()),
+        limit_share: Some(drops.share_of_time),
+        rule: Some(drops.rule.clone()),
+        code: Some(drops.code.clone()),
+        group: Some(drops.group.clone()),
+        place: drops.place.clone(),
+        setting: drops.setting.clone(),
+        ..own
     }
 }
 

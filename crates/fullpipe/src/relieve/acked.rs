@@ -3,7 +3,7 @@
 use super::calls::Calls;
 use crate::analysis::document::Messages;
 use crate::gain::in_time;
-use crate::scenario::{App, Resolved};
+use crate::scenario::{App, DatagramKind, Datagrams, Resolved};
 use fullpipe_base::trace::{Counter, Event, EventKind, FlowSample, Sink, StageInfo, StageSample};
 use fullpipe_base::units::Time;
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,9 @@ pub struct Measured {
     /// Whether all programs send their messages by the clock.
     #[serde(skip)]
     pub by_the_clock: bool,
+    /// Share of the datagrams of UDP that were read (0 to 1); absent without datagrams.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub arrived: Option<f64>,
     /// Time from the first start to the last end, s. A transfer of a fixed size ends with its last acknowledgement.
     pub seconds: f64,
 }
@@ -50,6 +53,26 @@ pub(super) struct Acked {
     messages: Vec<u64>,
     /// Calls of the mount that the judged flows belong to.
     calls: Option<Calls>,
+    /// Datagrams of UDP: names of their counters, and the numbers of those sent and read.
+    datagrams: Vec<Arrivals>,
+}
+
+/// Datagrams of one program.
+struct Arrivals {
+    /// Names of the counters of what is sent, read, and read twice, and their values.
+    counters: [(String, u64); 3],
+}
+
+impl Arrivals {
+    fn new(own: &Datagrams) -> Arrivals {
+        let counter = |what: &str| (format!("datagrams.{}.{what}", own.name), 0);
+        Arrivals { counters: ["sent", "received", "duplicates"].map(counter) }
+    }
+
+    fn count(&mut self, counter: &Counter) {
+        let own = self.counters.iter_mut().find(|(name, _)| **name == *counter.name);
+        own.into_iter().for_each(|(_, value)| *value = counter.value);
+    }
 }
 
 /// Progress of one flow.
@@ -95,6 +118,12 @@ impl Acked {
                     })
                 })
                 .collect(),
+            datagrams: run
+                .datagrams
+                .iter()
+                .filter(|own| own.kind == DatagramKind::Udp)
+                .map(Arrivals::new)
+                .collect(),
             calls: judged.first().and_then(|index| Calls::of(run, *index)),
         }
     }
@@ -109,9 +138,17 @@ impl Acked {
         Measured {
             bytes: (acked as f64 * useful) as u64,
             message_ms: self.message_ms(),
+            arrived: self.arrived(),
             by_the_clock: self.by_the_clock,
             seconds: lasts.as_secs_f64(),
         }
+    }
+
+    /// Share of all datagrams that were read, each once.
+    fn arrived(&self) -> Option<f64> {
+        let sum = |at: usize| self.datagrams.iter().map(|own| own.counters[at].1).sum::<u64>();
+        let [sent, read, twice] = [0, 1, 2].map(sum);
+        (sent > 0).then(|| read.saturating_sub(twice) as f64 / sent as f64)
     }
 
     /// Starts the time of a mount's connection: its program begins once the host has mounted.
@@ -166,5 +203,6 @@ impl Sink for Acked {
         if let Some(calls) = &mut self.calls {
             calls.count(counter);
         }
+        self.datagrams.iter_mut().for_each(|own| own.count(counter));
     }
 }

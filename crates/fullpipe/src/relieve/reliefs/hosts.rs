@@ -3,7 +3,7 @@
 use super::keys::{set, text};
 use super::path::{fastest, swallowing};
 use crate::analysis::main_way;
-use crate::scenario::{Host, NfsOperation, QdiscKind, Resolved, SetOption, TIMEO};
+use crate::scenario::{DatagramKind, Host, NfsOperation, QdiscKind, Resolved, SetOption, TIMEO};
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::{Autotuning, Direction, QueueLimit, System};
 use fullpipe_sim::tcp::modelled::are_modelled;
@@ -22,6 +22,8 @@ const PAGES: u64 = 1 << 28;
 const READ_AHEAD: u64 = 1 << 30;
 /// Most threads of an NFS server.
 const THREADS: u32 = 1024;
+/// Bytes of a socket that holds the datagrams of any pause.
+const SOCKET: u64 = 1 << 29;
 /// Rate of a card that holds nothing back, in rates of the path's fastest link.
 const CARD: u64 = 10;
 /// Largest `maxrate` that fq of Linux takes.
@@ -120,6 +122,20 @@ pub fn read_ahead(run: &Resolved) -> Vec<SetOption> {
 pub fn timeo(run: &Resolved) -> Vec<SetOption> {
     let hasty = run.nfs.iter().filter(|own| own.timeo.is_some_and(|timeo| timeo < TIMEO));
     hasty.map(|own| set(&["nfs", &own.name, "timeo"], text(TIMEO))).collect()
+}
+
+/// Sockets that hold the datagrams of a program's pause.
+pub fn datagram_sockets(run: &Resolved) -> Vec<SetOption> {
+    let udp = run.datagrams.iter().filter(|own| own.kind == DatagramKind::Udp);
+    let small = udp.filter(|own| own.reader.is_some() && own.rcvbuf.is_none_or(|has| has < SOCKET));
+    small
+        .flat_map(|own| {
+            let end = if own.direction == Direction::Forward { "receiver" } else { "sender" };
+            let host = own.to.as_deref().unwrap_or(end);
+            let size = set(&["datagrams", &own.name, "rcvbuf"], text(format!("{SOCKET}B")));
+            [sysctl(host, "net.core.rmem_max", SOCKET), size]
+        })
+        .collect()
 }
 
 /// A server that answers at once.
