@@ -87,7 +87,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// A flow whose fair part is `share_mbit`, beside so many that `sharing` take the path with it.
+    /// A flow with a fair part of `share_mbit`, where `sharing` flows take the path with it.
     fn new(flow: &FlowMeta, share_mbit: Option<f64>, sharing: u32) -> Sent {
         Sent {
             name: flow.name.clone(),

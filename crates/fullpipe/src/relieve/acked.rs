@@ -45,7 +45,7 @@ impl Measured {
 pub(super) struct Acked {
     /// A place for each flow of the run; none for flows that are not judged.
     flows: Vec<Option<Progress>>,
-    /// Flows whose messages count: judged ones, and those that are answered by them.
+    /// Flows with messages that count: judged ones, and those that are answered by them.
     asking: Vec<bool>,
     /// Whether all programs send their messages by the clock.
     by_the_clock: bool,

@@ -1,4 +1,4 @@
-//! Mounts whose calls are sent again before they are answered: verdict, reliefs and advice count answered calls once.
+//! Mounts that send calls again before they are answered: verdict, reliefs and advice count answered calls once.
 
 use crate::advice_method::{advised, settings};
 use crate::made::{loaded, made};

@@ -92,7 +92,7 @@ pub fn calls(case: &Case) -> Vec<Vec<Change>> {
     all
 }
 
-/// Four times as many threads of the server whose threads are all busy.
+/// Four times as many threads of a server where all are busy.
 pub fn threads(case: &Case) -> Vec<Change> {
     // Mounts have one server, so its threads change in all of them.
     let Some(mount) = case.today.nfs.first() else { return Vec::new() };
