@@ -67,7 +67,7 @@ pub enum Carries {
     Stream,
     /// Messages of a program, in segments of `mss` bytes.
     Messages { mss: u32 },
-    /// Calls of a mount, whose client limits how many are outstanding.
+    /// Calls of a mount. Its client limits how many are outstanding.
     Calls,
 }
 

@@ -137,6 +137,12 @@ fn nfs((own, connections): (&Nfs, Range<usize>)) -> NfsMeta {
         reads: own.operation == NfsOperation::Read,
         bytes: own.bytes(),
         timeo: own.retry().map(|own| own.timeo),
+        call: match own.operation {
+            NfsOperation::Read => own.rsize,
+            NfsOperation::Write => own.wsize,
+        },
+        threads: own.threads,
+        service: own.service,
         connection: connections.start,
     }
 }

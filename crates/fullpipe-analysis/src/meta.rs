@@ -7,6 +7,7 @@ use fullpipe_base::units::Time;
 use fullpipe_scenario::{Expect, published as figures};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Facts about a run that the analysis needs and its trace does not hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,6 +99,12 @@ impl RunMeta {
     /// Whether the flow is a connection of a mount: connections of mounts are the last flows.
     pub(crate) fn is_of_mount(&self, flow: usize) -> bool {
         self.mount_of(flow).is_some()
+    }
+
+    /// Indices of a mount's connections among all `flows` of the run: they lie side by side, up to the next mount's first.
+    pub(crate) fn connections(&self, mount: usize, flows: usize) -> Range<usize> {
+        let end = self.nfs.get(mount + 1).map_or(flows, |next| next.connection);
+        self.nfs[mount].connection..end
     }
 
     /// Index of the mount of which the flow is a connection.
@@ -205,6 +212,13 @@ pub struct NfsMeta {
     pub bytes: u64,
     /// Wait for an answer after which a call is sent again; none where no call is.
     pub timeo: Option<Time>,
+    /// Most data of a call, bytes: rsize or wsize.
+    pub call: u32,
+    /// Threads of the server.
+    pub threads: u32,
+    /// Time for which a thread of the server works on a call with data. On a real server its storage has it (`await` of
+    /// iostat).
+    pub service: Time,
     /// Index of the first connection among the flows.
     pub connection: usize,
 }

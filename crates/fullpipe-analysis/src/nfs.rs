@@ -5,10 +5,17 @@ use super::lookup::{Lives, mbit};
 use crate::meta::{NfsMeta, RunMeta};
 use fullpipe_base::units::Time;
 use fullpipe_trace::recording::Recording;
+use std::ops::Range;
 
 /// Entry of each mount in the scenario.
 pub(super) fn nfs(meta: &RunMeta, recording: &Recording, lives: &Lives) -> Vec<Nfs> {
-    meta.nfs.iter().map(|own| one(own, recording, lives)).collect()
+    let mounts = meta.nfs.iter().enumerate();
+    mounts
+        .map(|(at, own)| {
+            let connections = meta.connections(at, lives.flows.len());
+            one(own, connections, recording, lives)
+        })
+        .collect()
 }
 
 /// Rates of connections without data of calls that were sent again, or never answered; with several connections, an
@@ -19,15 +26,13 @@ pub(super) fn leave_out_repetitions(
     lives: &Lives,
     flows: &mut [Flow],
 ) {
-    for (at, (own, about)) in mounts.iter().zip(&meta.nfs).enumerate() {
+    for (at, own) in mounts.iter().enumerate() {
         let useful = own.useful();
         if useful == 1.0 {
             continue;
         }
 
-        // A mount's connections lie side by side, up to the next mount's first.
-        let end = meta.nfs.get(at + 1).map_or(flows.len(), |next| next.connection);
-        let connections = about.connection..end;
+        let connections = meta.connections(at, flows.len());
         let sum: f64 = connections.clone().map(|at| flows[at].mean_mbit).sum();
         // A mount with a finished program has the rate of its file: answers arrive after that, too.
         let is_done = connections.clone().all(|at| lives.flows[at].complete);
@@ -40,22 +45,27 @@ pub(super) fn leave_out_repetitions(
     }
 }
 
-/// Whether calls of a mount that reads were sent again, and none was answered; `timeo` is the wait before that, and `lived`
-/// the life of the mount.
+/// Whether calls of a mount were sent again, and none was answered; `timeo` is the wait before that, and `waited` the
+/// time since the first call could be answered.
 ///
-/// A call is sent again once its answer is late, so a life of two waits has seen that. Calls that write may wait to be
-/// sent all the time.
-pub fn are_unanswered(answered: u64, timeo: Option<Time>, lived: Time) -> bool {
-    answered == 0 && timeo.is_some_and(|timeo| lived.0 / 2 > timeo.0)
+/// A call is sent again once its answer is late, so two waits have seen that. A call that reads can be answered from the
+/// beginning, a call that writes once the server has its data.
+pub fn are_unanswered(answered: u64, timeo: Option<Time>, waited: Time) -> bool {
+    answered == 0 && timeo.is_some_and(|timeo| waited.0 / 2 > timeo.0)
 }
 
-fn one(own: &NfsMeta, recording: &Recording, lives: &Lives) -> Nfs {
+fn one(own: &NfsMeta, connections: Range<usize>, recording: &Recording, lives: &Lives) -> Nfs {
     let life = lives.flows.get(own.connection);
     let took = life.filter(|life| life.complete).map(|life| life.end.saturating_sub(life.clock));
     let operation = if own.reads { "READ" } else { "WRITE" };
     let requests = requests((&own.host, operation), recording);
-    let lived = life.map_or(Time::ZERO, |life| life.end.saturating_sub(life.clock));
-    let timeo = own.timeo.filter(|_| own.reads);
+
+    // From then on the first call waits for its answer alone.
+    let from = match own.reads {
+        true => life.map(|life| life.clock),
+        false => first_call(own, connections, recording),
+    };
+    let waited = life.zip(from).map_or(Time::ZERO, |(life, from)| life.end.saturating_sub(from));
     Nfs {
         name: own.name.clone(),
         version: own.version.into(),
@@ -64,8 +74,18 @@ fn one(own: &NfsMeta, recording: &Recording, lives: &Lives) -> Nfs {
         took_s: took.map(|took| took.as_secs_f64()),
         mean_mbit: took.map(|took| mbit(own.bytes, took)),
         requests,
-        unanswered: are_unanswered(requests.map_or(0, |calls| calls.count), timeo, lived),
+        unanswered: are_unanswered(requests.map_or(0, |calls| calls.count), own.timeo, waited),
     }
+}
+
+/// Time at which one of the connections has carried a whole call that writes; none where no connection has.
+fn first_call(own: &NfsMeta, connections: Range<usize>, recording: &Recording) -> Option<Time> {
+    let call = own.bytes.min(own.call.into());
+    let mut samples = recording.flows.iter();
+    let first = samples.find(|sample| {
+        connections.contains(&usize::from(sample.flow)) && sample.bytes_acked >= call
+    });
+    first.map(|sample| sample.time)
 }
 
 /// Requests of one operation from one host; none where its client has made no such request.

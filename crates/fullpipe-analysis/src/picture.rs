@@ -148,7 +148,7 @@ fn blamed(
 }
 
 /// The place of a limit. cwnd and the pace (except an fq's) are states of the sender, not places. Nagle's rule waits at
-/// the program, whose writes it holds back. Where drops have cut cwnd, `Flow::reductions` knows the place.
+/// the program: it holds back writes. Where drops have cut cwnd, `Flow::reductions` knows the place.
 pub(super) fn stage_of(limit: &str, flow: &FlowMeta, traces: &Traces) -> Option<String> {
     let [from, to] = &flow.hosts;
 

@@ -128,8 +128,8 @@ fn found(case: &Case, engine: &Chosen, arguments: &AdviseArguments) -> Result<Ad
     let steps = Steps { progress: Progress::new(quiet, &[], 0), quiet };
     let bench = Bench { engine: engine.engine, jobs: jobs(arguments.jobs), watch: &steps };
     let advice = advice::advise(case, &allowance, &bench).and_then(|own| {
-        // A newcomer tests advice that changes something.
-        if arguments.no_report || own.changes.is_empty() {
+        // A newcomer tests advice that changes something for flows.
+        if arguments.no_report || own.changes.is_empty() || own.flows == 0 {
             return Ok(own);
         }
         let newcomer = newcomer::newcomer(case, &own.edits(), &bench)?;
@@ -182,6 +182,13 @@ fn prove(
 fn at_full_length(kept: &Kept, advice: &Advice) -> String {
     let rate = |name: &str| {
         let run = kept.document.runs.iter().find(|run| run.variant == name)?;
+
+        // Advice for datagrams beside flows is judged by the datagrams.
+        let is_changed = |name: &str| advice.changes.iter().any(|own| own.change.whose == name);
+        let own = run.datagrams.iter().find(|own| advice.flows == 0 && is_changed(&own.name));
+        if let Some(own) = own {
+            return own.mean_mbit;
+        }
         run.headline.as_ref()?.rate_mbit
     };
 

@@ -30,7 +30,8 @@ pub const TEMPLATE: &str = "{about-with-newline}
 /// Exit codes of commands that run a scenario.
 pub const EXIT_CODES: &str = "\
 Exit codes: 0 fine, 1 an expectation failed, 2 bad input, 3 the environment cannot,
-130 interrupted (results are kept and marked partial).";
+130 interrupted (results are kept and marked partial). A transfer that fails is a result, and
+exits with 0: let an [[expect]] judge it.";
 
 const MERGE_CODES: &str = "\
 Exit codes: 0 fine, 1 an expectation failed, 2 bad input, 3 the environment cannot, runs failed

@@ -15,8 +15,9 @@ use crate::progress::Progress;
 use crate::run_arguments::RunArguments;
 use crate::source;
 use crate::threads::jobs;
+use fullpipe::analysis::document::{Grade, Run};
 use fullpipe::analysis::phases;
-use fullpipe::analysis::rules::HEALTHY;
+use fullpipe::analysis::rules::{DROPS, HEALTHY};
 use fullpipe::analysis::view::View;
 use fullpipe::base::units::Time;
 use fullpipe::experiment::Chosen;
@@ -88,10 +89,17 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
 
 /// The command that explains the first cause of a run; none where nothing is wrong.
 fn explained_by(kept: &Kept) -> Option<String> {
-    let headlines = kept.document.runs.iter().filter_map(|run| run.headline.as_ref());
-    let mut codes = headlines.filter_map(|own| own.code.as_deref());
+    let mut codes = kept.document.runs.iter().filter_map(first_code);
     let code = codes.find(|code| *code != HEALTHY)?;
     Some(format!("note: `fullpipe explain {code}` says how to recognise, measure and cure it"))
+}
+
+/// Code of the first cause of a run: of datagrams that are dropped where the flows have all that they ask for.
+fn first_code(run: &Run) -> Option<&str> {
+    let headline = run.headline.as_ref()?;
+    let dropped = run.findings.iter().find(|own| own.rule == DROPS);
+    let dropped = dropped.filter(|_| headline.grade == Grade::AsAsked);
+    dropped.map(|own| own.code.as_str()).or(headline.code.as_deref())
 }
 
 /// Shows the result, on standard error where a capture has taken standard output. As JSON it is the summary, from the

@@ -79,7 +79,7 @@ fn buffers_without_effect(run: &Resolved) -> Vec<String> {
         .collect()
 }
 
-/// Sysctls of buffers that differ from the kernel's, on hosts whose window or send buffer has other bounds.
+/// Sysctls of buffers that differ from the kernel's, on hosts with other bounds of window or send buffer.
 fn sysctls_without_effect(run: &Resolved) -> Vec<String> {
     run.stations().into_iter().flat_map(of_other_system).collect()
 }

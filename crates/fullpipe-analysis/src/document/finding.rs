@@ -15,7 +15,7 @@ pub struct Finding {
     pub rule: String,
     /// Cause in words, with its share of the flows' lives.
     pub cause: String,
-    /// Share of the flows' lives in which it holds them (0 to 1).
+    /// Share of the flows' lives in which it holds them; share of the datagrams that it drops (0 to 1).
     pub share_of_time: f64,
     /// Certainty: "sure", "likely" or "cannot_tell".
     pub confidence: Confidence,

@@ -1,7 +1,7 @@
 //! Headlines of runs that are about datagrams.
 
 use super::said;
-use crate::document::{Confidence, Datagrams, Grade, Headline, Run, Stage};
+use crate::document::{self, AskedBy, Confidence, Datagrams, Grade, Headline, Run, Stage};
 use crate::meta::RunMeta;
 use crate::numbers;
 use crate::rules::{group, lost_datagrams};
@@ -74,9 +74,7 @@ pub fn headline(meta: &RunMeta, run: &Run, own: &Datagrams) -> Headline {
 
 /// Sentences on datagrams that a run beside its flows loses: those of UDP of which a hundredth or more do not arrive.
 pub fn beside(run: &Run) -> String {
-    let lossy =
-        run.datagrams.iter().filter(|own| own.kind == "udp" && own.undelivered_share >= NOTICED);
-    let said = lossy.map(|own| {
+    let said = lossy(run).map(|own| {
         let lost = format!(
             "{} of the datagrams of {} ({} of {}) do not arrive",
             percent(own.undelivered_share),
@@ -84,13 +82,45 @@ pub fn beside(run: &Run) -> String {
             numbers::count(own.undelivered),
             numbers::count(own.sent)
         );
-        let why =
-            dropper(run, own).map(|stage| (stage, lost_datagrams(stage, own.reading.as_ref())));
-        why.map_or(lost.clone(), |(stage, found)| {
-            format!("{lost}: {} drops, {}", stage.name, found.because.unwrap_or_default())
-        })
+        let Some(stage) = dropper(run, own) else { return lost };
+        let found = lost_datagrams(stage, own.reading.as_ref());
+
+        // Flows share the path with the datagrams, so only a host's cure is theirs alone.
+        let is_of_host = found.setting.as_ref().is_some_and(|own| own.set_by != AskedBy::Path);
+        let cure = found.cure.filter(|_| is_of_host).unwrap_or_default();
+        let why = format!("{lost}: {} drops, {}", stage.name, found.because.unwrap_or_default());
+        sentences([why, cure])
     });
     sentences(said)
+}
+
+/// Finding about the datagrams of which the largest share is dropped; none where a run loses few of them.
+pub fn finding(run: &Run) -> Option<document::Finding> {
+    let share = |own: &&Datagrams| own.undelivered_share;
+    let own = lossy(run).max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let stage = dropper(run, own)?;
+    let found = lost_datagrams(stage, own.reading.as_ref());
+    let lost = percent(own.undelivered_share);
+    Some(document::Finding {
+        code: found.code.into(),
+        group: group(found.code).into(),
+        rule: found.rule.into(),
+        cause: format!("{} {} {lost} of the datagrams of {}", found.who, found.does, own.name),
+        share_of_time: own.undelivered_share,
+        confidence: Confidence::Sure,
+        place: found.place,
+        evidence: found.because.into_iter().collect(),
+        twins: Vec::new(),
+        would_decide: None,
+        remedy: found.cure,
+        setting: found.setting,
+    })
+}
+
+/// Datagrams of UDP of which too few arrive to leave them out.
+fn lossy(run: &Run) -> impl Iterator<Item = &Datagrams> {
+    let all = run.datagrams.iter();
+    all.filter(|own| own.kind == "udp" && own.undelivered_share >= NOTICED)
 }
 
 /// The place of the datagrams' way that drops most.

@@ -4,9 +4,9 @@
 //! [`rules`](crate::rules) that fires. `judged` compares with expectations and published rows, `together` makes one line of
 //! several runs.
 
+mod chosen;
 mod confidence;
 mod datagrams;
-mod held;
 mod judged;
 mod mount;
 mod together;
@@ -18,15 +18,17 @@ use super::document::{self, Confidence, Flow, Grade, Headline, Interval, Run};
 use super::lookup::{Lives, Traces};
 use crate::meta::RunMeta;
 use crate::numbers;
+use crate::rules::server_threads;
+use crate::rules::server_work::WORK;
 use crate::rules::{
     Cause, Context, FULL, Finding, HEALTHY, LINK, PROGRAM, Subject, causes, few_round_trips, find,
     group, is_quiet, twins, would_decide,
 };
 use crate::seen::seen;
 use crate::words::{percent, rate_of, sentences};
+use chosen::chosen;
 use fullpipe_base::limits::{Derived, Limit};
 use fullpipe_scenario::response::ENOUGH_LOSSES;
-use held::{held_by_its_program, held_by_its_reader};
 
 /// The headline of a run, from its finished other parts, and its findings.
 pub(super) fn run(
@@ -137,7 +139,9 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
     let text = sentences([
         mount::prefix(context) + &reached(context, grade),
         cause
-            .map(|cause| sentence(context, cause, &found, second(&all, cause, &found, grade)))
+            .map(|cause| {
+                sentence(context, cause, &found, second(context, &all, (cause, &found), grade))
+            })
             .unwrap_or_default(),
         found.cure.clone().unwrap_or_default(),
         too_few(context, cause).unwrap_or_else(|| match found.grows && grade != Grade::Late {
@@ -148,7 +152,8 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
         datagrams::beside(context.run),
     ]);
     let confidence = cause.map(|cause| confidence::of(context, cause, &found, &all));
-    let findings = findings(context, first, &all, confidence);
+    let mut findings = findings(context, first, &all, confidence);
+    findings.extend(datagrams::finding(context.run));
     let headline = Headline {
         rate_mbit: Some(subject.rate),
         allowed_mbit: subject.allowed_mbit(),
@@ -233,64 +238,6 @@ fn grade(context: &Context, all: &[Cause]) -> Grade {
     }
 }
 
-/// The cause that the line names. A link that is busy for only a part of the time does not explain the missing rate, if
-/// another cause does.
-fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Cause> {
-    let mut busy = all.iter().filter(|cause| !is_quiet(&cause.limit));
-    let link = all.iter().find(|own| own.limit == LINK);
-    let grade = context.grade;
-
-    // On a full path only a cause that is not quiet is worth a word.
-    if grade == Grade::Full {
-        return busy.next();
-    }
-
-    // A program that holds its flow back goes before all places.
-    if let Some(program) = held_by_its_program(context, all).or_else(|| held_by_its_reader(all)) {
-        return Some(program);
-    }
-    match grade {
-        // The start alone is missing.
-        Grade::Late | Grade::Below if link.is_some_and(|own| own.share >= LATE) => link,
-        Grade::Late if link.is_some_and(|own| starts(context, all, own)) => link,
-        // A path that is full for most of the time lacks little, and the starts of flows explain it.
-        Grade::Below if link.is_some_and(|own| is_mostly_full(context, all, own)) => link,
-        Grade::Below if is_crowded(context) && link.is_some_and(|own| own.share >= WORTH) => link,
-        Grade::Failed => all.first(),
-        // A cause that explains the missing rate, else the largest one, even a quiet one.
-        _ => busy.clone().find(|cause| explains(cause)).or(busy.next()).or(all.first()),
-    }
-}
-
-/// Whether a cause explains a missing rate. A link has to be busy for nearly all of the time.
-fn explains(cause: &Cause) -> bool {
-    match cause.limit == LINK {
-        true => cause.share >= FULL,
-        false => cause.share >= WORTH,
-    }
-}
-
-/// Whether datagrams take most of the rate that the flows lack.
-fn is_crowded(context: &Context) -> bool {
-    let lacks = context.subject.share().map_or(0.0, |share| 1.0 - share);
-    lacks > 0.0 && context.datagrams() >= MOST * lacks
-}
-
-/// Whether nothing but the first slow start keeps a link from being full: it has more of the time than any other cause, or
-/// costs little.
-fn starts(context: &Context, all: &[Cause], link: &Cause) -> bool {
-    let others = all.iter().filter(|own| *own != link && !is_quiet(&own.limit));
-    let costs_little = context.subject.share().is_some_and(|share| share >= LITTLE_LESS);
-    others.clone().all(|own| (own.limit == SLOW_START && !own.is_cut) || own.share < WORTH)
-        && (costs_little || others.clone().all(|own| own.share < link.share))
-}
-
-/// Whether a link is full for most of the time, the rate is near the path's, and only slow starts keep the rest back.
-fn is_mostly_full(context: &Context, all: &[Cause], link: &Cause) -> bool {
-    let costs_little = context.subject.share().is_some_and(|share| share >= LITTLE_LESS);
-    costs_little && link.share >= ALONE && starts(context, all, link)
-}
-
 /// Code of the cause of the whole run. A full path has no cause, except small packets, other flows, a card or a policer
 /// that fill it.
 fn code(context: &Context, grade: Grade, found: &Finding) -> &'static str {
@@ -348,10 +295,6 @@ fn sentence(context: &Context, cause: &Cause, found: &Finding, second: String) -
     does(context, cause, found) + &because + &second
 }
 
-/// Share of the flows' lives for which a link is busy, from which on it is the cause of a path that is full in the end.
-const LATE: f64 = 0.8;
-/// Part of the missing rate from which on one cause explains it.
-const MOST: f64 = 0.8;
 /// Share of the path from which on no cure gives a fifth more.
 const LITTLE_LESS: f64 = 1.0 / 1.2;
 /// Codes that stay where the path is full.
@@ -373,13 +316,24 @@ const WORTH: f64 = 0.1;
 
 /// " (next: receive window 20 %)": the next cause, where the first one holds for less than half of the time, or is a
 /// link that idles at times. A transfer that is too short has slow start as its first cause already.
-fn second(all: &[Cause], first: &Cause, found: &Finding, grade: Grade) -> String {
+fn second(
+    context: &Context,
+    all: &[Cause],
+    (first, found): (&Cause, &Finding),
+    grade: Grade,
+) -> String {
     let others = all.iter().filter(|cause| *cause != first && !is_quiet(&cause.limit));
     let others = others.filter(|cause| !(found.rule == GROWTH && cause.limit == SLOW_START));
+    let are_threads = found.rule == server_threads::RULE.name;
+    let others = others.filter(|cause| !(are_threads && cause.limit == server_threads::THREADS));
     let next = others.max_by(|a, b| a.share.total_cmp(&b.share));
     let is_idle_link = first.limit == LINK && first.share < FULL && grade != Grade::Full;
     let next = next.filter(|next| is_idle_link || (first.share < ALONE && next.share >= WORTH));
-    next.map_or(String::new(), |next| format!(" (next: {} {})", next.named(), percent(next.share)))
+    next.map_or(String::new(), |next| {
+        let are_answers = next.limit == PROGRAM && context.is_of_mount(next);
+        let named = if are_answers { WORK.into() } else { next.named() };
+        format!(" (next: {named} {})", percent(next.share))
+    })
 }
 
 /// Note that the path has lost too few packets by chance to show the effect of its losses.

@@ -3,13 +3,17 @@
 //! Of calls that the client sends again and again none may ever be answered: the client throws the rest of an answer away
 //! when it sends the call again (Linux `xs_read_stream_request`).
 //!
+//! The share is the time that the repetitions cost. They take the link, but some of them fill time in which the client
+//! waits for its last answers anyway.
+//!
 //! Twin: a limit that delays the answers. Where most data belongs to repeated calls, their timeout is the first cause.
 
+use super::calls::CallTimes;
 use super::mount::Mount;
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::{AskedBy, Nfs, Requests};
 use crate::numbers;
-use crate::words::ms;
+use crate::words::{ms, percent};
 use fullpipe_base::units::Time;
 
 /// The rule.
@@ -21,6 +25,8 @@ const LIMITS: &[&str] = &["link", "application", "server_threads", "idle"];
 const USUAL: Time = Time::secs(60);
 /// Part of all calls that are sent again from which on they count.
 const COUNTS: f64 = 0.02;
+/// Share of a mount's life below which the repetitions cost nothing.
+const COSTS: f64 = 0.02;
 /// Share of useful data below which repeated calls explain the rate, whatever limits the connection.
 const HALF: f64 = 0.5;
 
@@ -34,6 +40,12 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     if !explains {
         return None;
     }
+    // A program that has not finished shows only which part of its data was sent for nothing.
+    let times = CallTimes::of(context, at);
+    let share = times.as_ref().map_or(1.0 - own.useful(), CallTimes::again);
+    if share < COSTS {
+        return None;
+    }
     let mount = Mount::of(context, cause);
     let client = mount.client;
     let timeo = context.meta.nfs[at].timeo;
@@ -45,15 +57,18 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             "Mount on {client} with timeo=600 (60 s, the default), or with smaller rsize and wsize"
         ),
     };
+    // The last answers may cost more than all repetitions.
+    let waits = times.map(|own| own.waits()).filter(|waits| *waits > share);
+    let more = waits.map_or(String::new(), |waits| {
+        format!("; the last answers take {} ({})", percent(waits), mount.work())
+    });
     let stop = Finding {
         does: "stop",
+        share: Some(share),
         ..Finding::new(format!("NFS calls that time out on {client}"), Some(client.into()))
     };
-    Some(stop.because(repeated(own, &mount, timeo)).cure(cure).setting(setting(
-        "timeo",
-        client,
-        AskedBy::Program,
-    )))
+    let because = repeated(own, &mount, timeo) + &more;
+    Some(stop.because(because).cure(cure).setting(setting("timeo", client, AskedBy::Program)))
 }
 
 /// How many calls are sent again, and what that costs the server.

@@ -54,6 +54,11 @@ impl Context<'_> {
         largest.expect("a subject has a flow")
     }
 
+    /// Whether the flow with the largest share of a cause is a connection of a mount.
+    pub fn is_of_mount(&self, cause: &Cause) -> bool {
+        self.meta.is_of_mount(self.most(cause).index)
+    }
+
     /// Pauses of the program that sends a flow's data.
     pub fn pauses(&self, one: &One) -> Pauses {
         let round_trip = one.meta.base_rtt.unwrap_or(Time::ZERO);

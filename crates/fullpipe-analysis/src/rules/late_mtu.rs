@@ -1,6 +1,6 @@
 //! A router informs the sender by ICMP that packets are too large, after the first window is lost.
 //!
-//! Twin: a black hole, whose router sends no message. There the MTU of the sender's path stays.
+//! Twin: a black hole, where the router sends no message. There the MTU of the sender's path stays.
 
 use super::cut::dropped;
 use super::subject::One;

@@ -6,6 +6,9 @@ use crate::lookup::host_of;
 use crate::numbers;
 use crate::words::bytes;
 
+/// Name of the rule about datagrams that a place drops.
+pub const DROPS: &str = "lost-datagrams";
+
 /// The place, the reason and the cure, where a stage drops datagrams.
 pub fn lost_datagrams(stage: &Stage, reading: Option<&Reading>) -> Finding {
     let host = host_of(&stage.name);
@@ -62,7 +65,7 @@ pub fn lost_datagrams(stage: &Stage, reading: Option<&Reading>) -> Finding {
         ),
     };
     Finding {
-        rule: "lost-datagrams",
+        rule: DROPS,
         code: "udp",
         does: "take",
         ..Finding::new(format!("Drops at {}", stage.name), Some(stage.name.clone()))

@@ -1,4 +1,4 @@
-//! Flows whose connections follow one another: which of them a trace has samples of.
+//! Flows that follow one another: which of them a trace has samples of.
 //!
 //! A flow that waits for another one has no state, and a closed one has no other state than its last. Without their samples
 //! the size of a trace depends on the connections that begin, not on the number that a loop may make.

@@ -3,6 +3,7 @@
 use super::table::{Cell, Table, column};
 use crate::shares::certainty;
 use fullpipe_analysis::document::{Document, Finding, Run};
+use fullpipe_analysis::rules::DROPS;
 
 /// Name of the table.
 pub(crate) const NAME: &str = "findings";
@@ -51,7 +52,8 @@ fn row(run: &Run, own: &Finding, has_twins: bool) -> Vec<Cell> {
         words(&evidence),
         words(&own.remedy),
         Cell::text(&own.group),
-        Cell::number(Some(own.share_of_time * 100.0), 0),
+        // Datagrams have no life: their cause says how many are dropped.
+        Cell::number(Some(own.share_of_time * 100.0).filter(|_| own.rule != DROPS), 0),
         Cell::text(certainty(own.confidence)),
         Cell::text(format!("fullpipe explain {}", own.code)),
     ];

@@ -4,7 +4,7 @@ use super::Style;
 use super::grid::wrap;
 use crate::shares::certainty;
 use fullpipe_analysis::document::{Finding, Run};
-use fullpipe_analysis::rules::HEALTHY;
+use fullpipe_analysis::rules::{DROPS, HEALTHY};
 use fullpipe_analysis::words::percent;
 
 /// Share of the flows' lives from which on a second cause has a line in the short text.
@@ -31,7 +31,8 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
 
 fn finding(own: &Finding, style: Style) -> Vec<String> {
     let (share, certain) = (percent(own.share_of_time), certainty(own.confidence));
-    let head = format!("  {} ({}), {share} of the time, {certain}", own.code, own.group);
+    let of = if own.rule == DROPS { "the datagrams" } else { "the time" };
+    let head = format!("  {} ({}), {share} of {of}, {certain}", own.code, own.group);
     let mut lines = wrap(&head, "  ", style.columns());
 
     // Texts go from the cause over its reasons to the remedy.

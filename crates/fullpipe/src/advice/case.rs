@@ -87,7 +87,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// A flow whose fair part is `share_mbit`, beside so many that `sharing` take the path with it.
+    /// A flow with a fair part of `share_mbit`, where `sharing` flows take the path with it.
     fn new(flow: &FlowMeta, share_mbit: Option<f64>, sharing: u32) -> Sent {
         Sent {
             name: flow.name.clone(),
@@ -108,7 +108,7 @@ impl Case {
         let meta = RunMeta::from_plan(scenario, plan, Made::default());
 
         // Datagrams decide the direction where the run is about them.
-        let datagrams = asked(run);
+        let datagrams = main_datagrams(run).and_then(asked);
         let direction = match &datagrams {
             Some((direction, _)) => *direction,
             None => meta.main_way?,
@@ -167,6 +167,19 @@ impl Case {
         })
     }
 
+    /// The case of datagrams that go beside its flows, by their name; none where they go the other way.
+    pub fn of_datagrams(&self, name: &str) -> Option<Case> {
+        let own = self.today.datagrams.iter().find(|own| own.name == name)?;
+        let (_, asked) = asked(own).filter(|(direction, _)| *direction == self.direction)?;
+        Some(Case {
+            datagrams: Some(asked),
+            flows: Vec::new(),
+            is_chancy: false,
+            crowd: None,
+            ..self.clone()
+        })
+    }
+
     /// Names of the flows.
     pub fn names(&self) -> Vec<String> {
         self.flows.iter().map(|flow| flow.name.clone()).collect()
@@ -218,10 +231,8 @@ impl Sent {
     }
 }
 
-/// The datagrams that the run is about, and where they go.
-fn asked(run: &Resolved) -> Option<(Direction, Asked)> {
-    let own = main_datagrams(run)?;
-
+/// What a program asks for its datagrams, and where they go; none without a rate.
+fn asked(own: &Datagrams) -> Option<(Direction, Asked)> {
     // Datagrams go from end to end unless they name hosts.
     let ends = match own.direction {
         Direction::Forward => ["sender", "receiver"],

@@ -6,17 +6,18 @@
 use super::case::{Asked, Case};
 use super::edit::{Edit, edited};
 use super::slowest::{Slowest, slowest};
-use crate::analysis::document::{Headline, Run};
-use crate::analysis::rules::HEALTHY;
+use crate::analysis::document::{Grade, Headline, Run};
+use crate::analysis::rules::{DROPS, HEALTHY};
 use crate::analysis::{self, Made, RunMeta};
 use crate::engine::{Engine, Failed};
-use crate::scenario::{Repeat, Resolved, Scenario};
+use crate::scenario::{Nfs, Repeat, Resolved, Scenario, TIMEO};
 use crate::steady::{Steady, UntilSteady, Watching};
 use crate::threads::each;
 use crate::trace::recording::Recording;
 use fullpipe_base::trace::Control;
 use fullpipe_base::units::Time;
 use std::cell::RefCell;
+use std::ops::Range;
 
 /// Round trips and time after which a trial may end.
 const ROUND_TRIPS: u64 = 30;
@@ -273,6 +274,12 @@ impl Case {
         if self.is_chancy { SEEDS } else { 1 }
     }
 
+    /// Whether mounts are judged by their files: calls may be sent again, or the server works on them.
+    fn counts_files(&self) -> bool {
+        let is_hasty = |own: &Nfs| own.timeo.is_some_and(|timeo| timeo < TIMEO);
+        self.today.nfs.iter().any(|own| is_hasty(own) || own.service > Time::ZERO)
+    }
+
     /// The flows that carry data in the direction that the advice is about.
     fn counts(&self, run: &Resolved) -> Vec<bool> {
         let flows = run.flow.iter();
@@ -286,6 +293,7 @@ fn arrived(case: &Case, asked: &Asked, run: Run) -> Outcome {
     let mbit = own.and_then(|own| own.mean_mbit).unwrap_or(0.0);
     // Packets in queues arrive after the last one was sent.
     let mbit = mbit.min(case.allowed_mbit().unwrap_or(f64::INFINITY));
+    let headline = run.headline.clone().map(|own| about_drops(&run, own));
     Outcome {
         mbit,
         mean_mbit: mbit,
@@ -297,10 +305,27 @@ fn arrived(case: &Case, asked: &Asked, run: Run) -> Outcome {
         slowest: None,
         allowed_mbit: case.allowed_mbit(),
         evenness: 1.0,
-        is_healthy: is_healthy(run.headline.as_ref()),
+        is_healthy: is_healthy(headline.as_ref()),
         counts_mean: false,
-        headline: run.headline.clone(),
+        headline,
         run: Box::new(run),
+    }
+}
+
+/// The headline about dropped datagrams, where the run's own one is about flows.
+fn about_drops(run: &Run, own: Headline) -> Headline {
+    let Some(drops) = run.findings.iter().find(|own| own.rule == DROPS) else { return own };
+    Headline {
+        grade: Grade::Lossy,
+        cause: Some(drops.cause.clone()),
+        limit: Some("drops".into()),
+        limit_share: Some(drops.share_of_time),
+        rule: Some(drops.rule.clone()),
+        code: Some(drops.code.clone()),
+        group: Some(drops.group.clone()),
+        place: drops.place.clone(),
+        setting: drops.setting.clone(),
+        ..own
     }
 }
 
@@ -331,14 +356,19 @@ fn outcome_of(
     let last = run.flows.iter().zip(counts).filter(|(_, counts)| **counts);
     // A queue that drains acknowledges a little more than the path carries meanwhile.
     let useful = run.useful();
-    let mbit = half.mbit.min(allowed.unwrap_or(f64::INFINITY)) * useful;
+    let limit = allowed.unwrap_or(f64::INFINITY);
+    // Connections carry data again, or rest while the server works: the files' own time counts.
+    let files = case.counts_files().then(|| files(&run, resolved, counts)).flatten();
+    let files = files.map(|mbit| mbit.min(limit));
+    let mbit = files.unwrap_or(half.mbit.min(limit) * useful);
+    let mean = files.unwrap_or(all.mbit * useful);
 
     // The settled rate extends to the time that the user's flows last.
     let lasted = until.saturating_sub(start).as_secs_f64();
     let horizon = case.horizon.as_secs_f64().max(lasted);
     Outcome {
         mbit,
-        mean_mbit: (all.mbit * useful * lasted + mbit * (horizon - lasted)) / horizon.max(1e-9),
+        mean_mbit: (mean * lasted + mbit * (horizon - lasted)) / horizon.max(1e-9),
         queue_ms: half.queue_ms,
         inflation: half.inflation,
         retransmitted: last.map(|(flow, _)| flow.retransmitted_segments).sum(),
@@ -352,6 +382,23 @@ fn outcome_of(
         headline,
         run: Box::new(run),
     }
+}
+
+/// Rate of the files of mounts that are all done, Mb/s; none where a mount is not done, or other flows count.
+///
+/// Their connections carry more: data of calls that are sent again.
+fn files(run: &Run, resolved: &Resolved, counts: &[bool]) -> Option<f64> {
+    let mounts: Vec<(usize, Range<usize>)> =
+        resolved.mounts().map(|(_, connections)| connections).enumerate().collect();
+    let is_of_mount = |flow: usize| mounts.iter().any(|(_, own)| own.contains(&flow));
+    let is_counted = |flow: &usize| counts.get(*flow) == Some(&true);
+    let mut counted = (0..counts.len()).filter(is_counted).peekable();
+    if counted.peek().is_none() || !counted.all(is_of_mount) {
+        return None;
+    }
+
+    let counted = mounts.into_iter().filter(|(_, own)| own.clone().any(|flow| is_counted(&flow)));
+    counted.map(|(at, _)| run.nfs.get(at)?.mean_mbit).sum()
 }
 
 /// Rules that find nothing to set on a full path: the link is busy, or the pace is the path's.

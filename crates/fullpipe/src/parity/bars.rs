@@ -14,7 +14,7 @@ pub const NEAR: f64 = 0.90;
 pub const SAME: f64 = 0.95;
 /// Retransmissions apart, at most: share of Linux's, or segments.
 pub const RESENT: (f64, u64) = (0.10, 3);
-/// Share of flows with an end that complete within one round trip of each other, and of flows with messages whose times
+/// Share of flows with an end that complete within one round trip of each other, and of flows with messages of which the times
 /// are alike, at least.
 pub const IN_TIME: f64 = 0.95;
 
@@ -32,7 +32,7 @@ pub enum Bar {
     Retransmissions,
     /// Share of flows with an end that complete in time.
     Completion,
-    /// Share of flows with messages whose times are alike.
+    /// Share of flows with messages of like times.
     Messages,
 }
 

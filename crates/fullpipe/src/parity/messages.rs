@@ -16,7 +16,7 @@ pub const AS_MANY: f64 = 0.1;
 /// Times of a flow's messages in one run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Times {
-    /// Messages that were read, or whose answers were.
+    /// Messages that were read; requests that were answered.
     pub count: u64,
     /// Median, ms.
     pub median_ms: f64,
@@ -40,7 +40,7 @@ pub struct Messages {
 pub struct Summary {
     /// Runs with messages.
     pub runs: usize,
-    /// Runs whose messages are all alike.
+    /// Runs in which all messages are alike.
     pub kept: usize,
     /// Name of the run that is furthest apart.
     pub worst_run: String,

@@ -6,7 +6,7 @@ use super::messages::Summary;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Files of the suite whose scenarios use newer keys.
+/// Files of the suite with scenarios of newer keys.
 pub const FILES: [&str; 6] = ["programs", "messages", "loops", "mtus", "path-mtu", "quickack"];
 /// Distance of throughput below which a run is close.
 pub const CLOSE: f64 = 0.05;
@@ -20,7 +20,7 @@ pub struct Newer {
     pub runs: usize,
     /// Median of the runs' throughput distances, 0 to 1.
     pub median: Option<f64>,
-    /// Runs whose throughput is close.
+    /// Runs with close throughput.
     pub close: usize,
     /// Their messages; none where they have none.
     pub messages: Option<Summary>,

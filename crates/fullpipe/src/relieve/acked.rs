@@ -3,7 +3,7 @@
 use super::calls::Calls;
 use crate::analysis::document::Messages;
 use crate::gain::in_time;
-use crate::scenario::{App, Resolved};
+use crate::scenario::{App, DatagramKind, Datagrams, Resolved};
 use fullpipe_base::trace::{Counter, Event, EventKind, FlowSample, Sink, StageInfo, StageSample};
 use fullpipe_base::units::Time;
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,9 @@ pub struct Measured {
     /// Whether all programs send their messages by the clock.
     #[serde(skip)]
     pub by_the_clock: bool,
+    /// Share of the datagrams of UDP that were read (0 to 1); absent without datagrams.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub arrived: Option<f64>,
     /// Time from the first start to the last end, s. A transfer of a fixed size ends with its last acknowledgement.
     pub seconds: f64,
 }
@@ -42,7 +45,7 @@ impl Measured {
 pub(super) struct Acked {
     /// A place for each flow of the run; none for flows that are not judged.
     flows: Vec<Option<Progress>>,
-    /// Flows whose messages count: judged ones, and those that are answered by them.
+    /// Flows with messages that count: judged ones, and those that are answered by them.
     asking: Vec<bool>,
     /// Whether all programs send their messages by the clock.
     by_the_clock: bool,
@@ -50,6 +53,26 @@ pub(super) struct Acked {
     messages: Vec<u64>,
     /// Calls of the mount that the judged flows belong to.
     calls: Option<Calls>,
+    /// Datagrams of UDP: names of their counters, and the numbers of those sent and read.
+    datagrams: Vec<Arrivals>,
+}
+
+/// Datagrams of one program.
+struct Arrivals {
+    /// Names of the counters of what is sent, read, and read twice, and their values.
+    counters: [(String, u64); 3],
+}
+
+impl Arrivals {
+    fn new(own: &Datagrams) -> Arrivals {
+        let counter = |what: &str| (format!("datagrams.{}.{what}", own.name), 0);
+        Arrivals { counters: ["sent", "received", "duplicates"].map(counter) }
+    }
+
+    fn count(&mut self, counter: &Counter) {
+        let own = self.counters.iter_mut().find(|(name, _)| **name == *counter.name);
+        own.into_iter().for_each(|(_, value)| *value = counter.value);
+    }
 }
 
 /// Progress of one flow.
@@ -95,6 +118,12 @@ impl Acked {
                     })
                 })
                 .collect(),
+            datagrams: run
+                .datagrams
+                .iter()
+                .filter(|own| own.kind == DatagramKind::Udp)
+                .map(Arrivals::new)
+                .collect(),
             calls: judged.first().and_then(|index| Calls::of(run, *index)),
         }
     }
@@ -105,12 +134,30 @@ impl Acked {
         let end = judged().map(Progress::end).max().unwrap_or(Time::ZERO);
         let acked: u64 = judged().map(|flow| flow.acked).sum();
         let lasts = end.saturating_sub(start);
-        let useful = self.calls.as_ref().map_or(1.0, |own| own.useful(lasts));
+        let useful = self.calls.as_ref().map_or(1.0, |own| own.useful(end));
         Measured {
             bytes: (acked as f64 * useful) as u64,
             message_ms: self.message_ms(),
+            arrived: self.arrived(),
             by_the_clock: self.by_the_clock,
             seconds: lasts.as_secs_f64(),
+        }
+    }
+
+    /// Share of all datagrams that were read, each once.
+    fn arrived(&self) -> Option<f64> {
+        let sum = |at: usize| self.datagrams.iter().map(|own| own.counters[at].1).sum::<u64>();
+        let [sent, read, twice] = [0, 1, 2].map(sum);
+        (sent > 0).then(|| read.saturating_sub(twice) as f64 / sent as f64)
+    }
+
+    /// Starts the time of a mount's connection: its program begins once the host has mounted.
+    fn begin(&mut self, event: &Event) {
+        let own = self.flows.get_mut(usize::from(event.flow)).and_then(Option::as_mut);
+        if let (Some(flow), EventKind::Accepted) = (own, event.kind)
+            && self.calls.is_some()
+        {
+            flow.start = event.time;
         }
     }
 
@@ -136,12 +183,16 @@ impl Sink for Acked {
         let Some(Some(flow)) = self.flows.get_mut(usize::from(sample.flow)) else { return };
         if sample.time <= flow.until && sample.bytes_acked > flow.acked {
             (flow.acked, flow.last) = (sample.bytes_acked, sample.time);
+            if let Some(calls) = &mut self.calls {
+                calls.acked(sample.bytes_acked, sample.time);
+            }
         }
     }
 
     fn stage(&mut self, _sample: &StageSample) {}
 
     fn event(&mut self, event: &Event) {
+        self.begin(event);
         let is_message = matches!(event.kind, EventKind::Answered | EventKind::MessageRead);
         if is_message && self.asking.get(usize::from(event.flow)) == Some(&true) {
             self.messages.push(event.value);
@@ -152,5 +203,6 @@ impl Sink for Acked {
         if let Some(calls) = &mut self.calls {
             calls.count(counter);
         }
+        self.datagrams.iter_mut().for_each(|own| own.count(counter));
     }
 }

@@ -1,8 +1,8 @@
 //! Sentence and table on the gain of each relief.
 
-use super::GAIN;
 use super::document::{Relieved, Run, Tried};
-use crate::analysis::words::{lower, ms};
+use super::{ALONE, GAIN};
+use crate::analysis::words::{lower, ms, percent};
 use crate::numbers;
 use std::fmt::Write;
 
@@ -11,8 +11,41 @@ const BAR: usize = 30;
 /// Number of reliefs in the answer in addition to the best one.
 const OTHERS: usize = 2;
 
-/// Answer of a run in one sentence; `refused`: why the run as it is could not be made.
+/// Loss of datagrams from which on it is worth a sentence.
+const LOSES: f64 = 0.01;
+
+/// Answer of a run; `refused`: why the run as it is could not be made.
+///
+/// One sentence is about the judged flows. A second one is about datagrams, where a hundredth or more is lost.
 pub fn answer(run: &Run, refused: Option<&str>) -> String {
+    let flows = of_flows(run, refused);
+    match of_datagrams(run) {
+        Some(datagrams) => format!("{flows} {datagrams}"),
+        None => flows,
+    }
+}
+
+/// Sentence on the datagrams that do not arrive, and on the relief that brings most of them.
+fn of_datagrams(run: &Run) -> Option<String> {
+    let now = run.arrived.filter(|now| 1.0 - now >= LOSES)?;
+
+    // The relief without competitors has next to no datagrams.
+    let known = run.reliefs.iter().filter(|own| own.arrived.is_some() && own.name != ALONE);
+    let best = known.max_by(|a, b| a.arrived.unwrap_or(0.0).total_cmp(&b.arrived.unwrap_or(0.0)));
+    let better = best.filter(|own| own.arrived.is_some_and(|then| then - now >= LOSES));
+    Some(match better {
+        Some(own) => format!(
+            "Of the datagrams {} arrive; {} alone brings {}.",
+            percent(now),
+            lower(&own.label),
+            percent(own.arrived.unwrap_or(now))
+        ),
+        None => format!("Of the datagrams {} arrive, and no relief brings more.", percent(now)),
+    })
+}
+
+/// Sentence on the judged flows.
+fn of_flows(run: &Run, refused: Option<&str>) -> String {
     let Some(mbit) = run.mbit else {
         let stopped = "Nothing is known: the run as it is was stopped before its end.";
         return refused.map_or(stopped.into(), |why| format!("Nothing is known: {why}"));
@@ -50,9 +83,14 @@ pub fn answer(run: &Run, refused: Option<&str>) -> String {
     };
 
     // A full path has no fault to relieve.
-    let alone = match is_full(run) {
-        true => format!("The path is full, and only more path gives more: {} gives", lower(label)),
-        false => format!("{label} alone gives"),
+    let alone = match (is_full(run), others.is_empty()) {
+        (true, true) => {
+            format!("The path is full, and only more path gives more: {} gives", lower(label))
+        }
+        (true, false) => {
+            format!("The path is full, and more path gives most: {} gives", lower(label))
+        }
+        (false, _) => format!("{label} alone gives"),
     };
 
     // Messages may come sooner at the same rate.
@@ -185,11 +223,9 @@ fn table(out: &mut String, run: &Run) {
     if run.message_ms.is_some() {
         list(out, "Times of messages are", std::iter::once("medians".to_string()));
     }
-    list(
-        out,
-        "No gain",
-        others.iter().filter(|own| own.mbit.is_some()).map(|own| lower(&own.label)),
-    );
+    // Datagrams have no rate here: their sentence says what they gain.
+    let no_gain = if run.arrived.is_some() { "No gain in that rate" } else { "No gain" };
+    list(out, no_gain, others.iter().filter(|own| own.mbit.is_some()).map(|own| lower(&own.label)));
     let refused = others.iter().filter_map(|own| Some((own, own.refused.as_ref()?)));
     list(out, "Not possible", refused.map(|(own, why)| format!("{} ({why})", lower(&own.label))));
     let left = others.iter().filter(|own| is_left(own));

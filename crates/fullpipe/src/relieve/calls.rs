@@ -10,8 +10,12 @@ pub(super) struct Calls {
     host: String,
     /// Beginning of the counters' names: "nfs.READ.".
     prefix: String,
-    /// Wait after which a call is sent again; none where no call is, and of writes, whose unanswered calls may not be sent.
+    /// Wait after which a call is sent again; none where no call is.
     timeo: Option<Time>,
+    /// Bytes after which the server has the first call: 0 of a mount that reads.
+    first: u64,
+    /// Time at which a connection had these bytes acknowledged.
+    from: Option<Time>,
     answered: u64,
     transmissions: u64,
 }
@@ -25,10 +29,19 @@ impl Calls {
         Some(Calls {
             host: mount.host().into(),
             prefix: format!("nfs.{operation}."),
-            timeo: mount.retry().filter(|_| reads).map(|own| own.timeo),
+            timeo: mount.retry().map(|own| own.timeo),
+            first: if reads { 0 } else { mount.bytes().min(mount.wsize.into()) },
+            from: None,
             answered: 0,
             transmissions: 0,
         })
+    }
+
+    /// Notes the acknowledged bytes of one of the mount's connections.
+    pub(super) fn acked(&mut self, bytes: u64, now: Time) {
+        if self.from.is_none() && bytes >= self.first {
+            self.from = Some(now);
+        }
     }
 
     /// Notes a counter, which is cumulative.
@@ -43,9 +56,10 @@ impl Calls {
         }
     }
 
-    /// Share of the data that belongs to answered calls, each once, in a life that `lasts` so long (0 to 1).
-    pub(super) fn useful(&self, lasts: Time) -> f64 {
-        if are_unanswered(self.answered, self.timeo, lasts) {
+    /// Share of the data that belongs to answered calls, each once, in a life that ends at `end` (0 to 1).
+    pub(super) fn useful(&self, end: Time) -> f64 {
+        let waited = self.from.map_or(Time::ZERO, |from| end.saturating_sub(from));
+        if are_unanswered(self.answered, self.timeo, waited) {
             return 0.0;
         }
         match self.answered {

@@ -36,6 +36,9 @@ pub struct Run {
     /// Median time of their messages as it is, ms; absent without messages.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub message_ms: Option<f64>,
+    /// Share of the datagrams of UDP that were read as it is (0 to 1); absent without datagrams.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub arrived: Option<f64>,
     /// Time in which the judged flows had it acknowledged, s.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seconds: Option<f64>,
@@ -60,6 +63,9 @@ pub struct Tried {
     /// Median time of messages with it, ms; absent without messages.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub message_ms: Option<f64>,
+    /// Share of the datagrams of UDP that were read with it (0 to 1); absent without datagrams.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub arrived: Option<f64>,
     /// Quotient of that rate and the rate as it is; of the times of messages as it is and with it, where the rates are
     /// alike. Absent where either is absent, or where nothing was acknowledged.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -98,6 +104,7 @@ impl Relieved {
                 flows: flows.collect(),
                 mbit,
                 message_ms: measured.and_then(|own| own.message_ms),
+                arrived: measured.and_then(|own| own.arrived),
                 seconds: measured.map(|own| own.seconds),
                 reliefs,
             };
@@ -143,6 +150,7 @@ impl Tried {
             set: relief.sets.iter().map(|set| set.0.clone()).collect(),
             mbit: measured.map(|own| own.mbit()),
             message_ms: measured.and_then(|own| own.message_ms),
+            arrived: measured.and_then(|own| own.arrived),
             gain,
             refused: outcome.refused().map(String::from),
         })

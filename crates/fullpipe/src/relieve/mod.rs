@@ -24,6 +24,7 @@ mod trial;
 pub use acked::Measured;
 pub use document::{Relieved, Run, Tried};
 pub use page::page;
+use reliefs::ALONE;
 pub use reliefs::{BOTH, Relief, reliefs};
 pub use trial::{Outcome, Trial, Watch, make, measure, trials};
 

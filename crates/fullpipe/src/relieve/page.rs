@@ -115,6 +115,7 @@ mod tests {
             set: vec!["a=1".into()],
             mbit: Some(100.0 * gain),
             message_ms: None,
+            arrived: None,
             gain: Some(gain),
             refused: None,
         };
@@ -124,6 +125,7 @@ mod tests {
             flows: vec!["data".into()],
             mbit: Some(100.0),
             message_ms: None,
+            arrived: None,
             seconds: Some(1.0),
             reliefs: vec![tried("buffer", 4.0), tried("ring", 2.0), tried("queue", 1.0)],
         };

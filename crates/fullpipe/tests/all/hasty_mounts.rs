@@ -1,4 +1,4 @@
-//! Mounts whose calls are sent again before they are answered: verdict, reliefs and advice count answered calls once.
+//! Mounts that send calls again before they are answered: verdict, reliefs and advice count answered calls once.
 
 use crate::advice_method::{advised, settings};
 use crate::made::{loaded, made};
@@ -89,4 +89,87 @@ fn advice_sets_the_usual_wait() {
     let own = advised(&mount("100ms"));
     assert!(settings(&own).contains(&"timeo"), "{}", own.answer);
     assert_eq!(own.today.mbit, 0.0);
+}
+
+/// A file of 20 MB over 100 Mb/s and 20 ms to a server that works on each call for `service`.
+fn written(service: &str, timeo: &str) -> String {
+    format!(
+        "duration = \"60s\"\n[path]\nrate = \"100Mbit\"\ndelay = {{ forward = \"10ms\", back = \"10ms\" }}\n\
+         [hosts]\nsender = {{ kernel = \"6.12\" }}\nreceiver = {{ kernel = \"6.12\" }}\n\
+         [[nfs]]\nname = \"m\"\nversion = \"3\"\noperation = \"write\"\nfile = \"20MB\"\n\
+         service = \"{service}\"\ntimeo = \"{timeo}\"\nretrans = 1\n"
+    )
+}
+
+/// Time that a mount's program took, s.
+fn took(run: &Run) -> f64 {
+    run.nfs[0].took_s.expect("a finished program")
+}
+
+/// The link carries repetitions nearly all the time, and most of them fill time in which the last answers are awaited.
+#[test]
+fn the_share_of_calls_sent_again_is_what_a_longer_wait_gains() {
+    let [hasty, patient] = ["100ms", "60s"].map(|timeo| run_of(&written("300ms", timeo)));
+    let gains = (took(&hasty) - took(&patient)) / took(&hasty);
+    let own = hasty.headline.as_ref().expect("a headline");
+    let finding = &hasty.findings[0];
+    assert_eq!(own.rule.as_deref(), Some("call-timeouts"), "{}", own.text);
+    assert!(own.limit.as_deref() == Some("link") && own.limit_share > Some(0.9), "{own:?}");
+    assert!((finding.share_of_time - gains).abs() < 0.02, "{finding:?} {gains}");
+    assert!(own.text.contains("a thread of receiver works 300 ms on a call"), "{}", own.text);
+}
+
+/// Without repetitions the link has the largest share, and the last answers come second.
+#[test]
+fn last_answers_are_the_servers_and_not_the_programs() {
+    let run = run_of(&written("300ms", "60s"));
+    let own = run.headline.as_ref().expect("a headline");
+    assert_eq!(own.rule.as_deref(), Some("link"), "{}", own.text);
+    assert!(own.text.contains("(next: the server's answers 16 %)"), "{}", own.text);
+    let second = &run.findings[1];
+    assert_eq!((&second.rule[..], &second.code[..]), ("server-work", "nfs"), "{second:?}");
+}
+
+/// 20 calls of 3 s keep 8 threads busy for three turns, whatever TCP waits for meanwhile.
+#[test]
+fn work_of_the_threads_is_a_bound() {
+    let run = run_of(&written("3s", "60s"));
+    let own = run.headline.as_ref().expect("a headline");
+    assert_eq!(own.rule.as_deref(), Some("server-threads"), "{}", own.text);
+    assert!(run.findings[0].share_of_time > 0.9, "{:?}", run.findings[0]);
+    assert!(
+        own.text.contains("calls wait for one of 8, and a thread of receiver works 3,000 ms"),
+        "{}",
+        own.text
+    );
+    let advice = advised(&written("3s", "60s"));
+    assert!(settings(&advice).contains(&"nfsd threads"), "{}", advice.answer);
+}
+
+/// The server has its first calls, and answers none of them in the run.
+#[test]
+fn a_mount_that_writes_fails_without_an_answer() {
+    let run = run_of(&written("90s", "100ms"));
+    let own = run.headline.expect("a headline");
+    assert_eq!((own.grade, own.rate_mbit), (Grade::Failed, Some(0.0)), "{}", own.text);
+    assert!(own.text.contains("FAILED: no call was answered."), "{}", own.text);
+    assert!(run.nfs[0].unanswered);
+    assert_eq!(relieved(&written("90s", "100ms")).mbit, Some(0.0));
+
+    // A first call that is still on its way has nothing to be answered.
+    let slow = written("0s", "100ms").replace("100Mbit", "10kbit");
+    assert!(!run_of(&slow).nfs[0].unanswered);
+}
+
+#[test]
+fn advice_gains_what_the_verdict_promises() {
+    let own = advised(&written("300ms", "100ms"));
+    assert_eq!(settings(&own), ["timeo"], "{}", own.answer);
+    let gains = own.advised.mbit / own.today.mbit;
+    assert!((1.04..1.09).contains(&gains), "{gains}");
+    let run = relieved(&written("300ms", "100ms"));
+    for name in ["timeo", "server-work"] {
+        assert!(run.gain(name).is_some_and(|gain| gain > 1.04), "{name}: {run:?}");
+    }
+    assert!(!run.answer.contains("only more path"), "{}", run.answer);
 }

@@ -389,3 +389,31 @@ fn the_least_mtu_on_the_way_bounds_the_rate() {
     let clamped = narrow.replace("mtu = 1500, icmp = true", "mtu = 9000, mss_clamp = 1460");
     assert!((allowed(&clamped) - 941.0).abs() < 1.0, "{}", allowed(&clamped));
 }
+
+/// Messages that wait for their answers leave their flows without data at times. Where a shallow queue drops their packets for
+/// most of the time, the queue is the cause.
+#[test]
+fn drops_that_take_more_of_the_time_lead_before_waits_for_messages() {
+    let with = |queue: &str| {
+        let text = format!(
+            "duration = \"4s\"\n[path]\n\
+             forward = [ {{ kind = \"link\", name = \"link\", rate = \"200Mbit\", queue = {{ limit = \"{queue}\" }} }}, \
+             {{ kind = \"delay\", name = \"delay\", delay = \"5ms\" }} ]\n\
+             back = [ {{ kind = \"link\", name = \"back-link\", rate = \"50Mbit\", queue = {{ limit = \"{queue}\" }} }}, \
+             {{ kind = \"delay\", name = \"back-delay\", delay = \"3ms\" }} ]\n\
+             [hosts]\nsender = {{ kernel = \"6.12\" }}\nreceiver = {{ kernel = \"6.12\" }}\n\
+             [[flow]]\nname = \"calls\"\nduration = \"3s\"\nwrite = \"40kB\"\n\
+             app = {{ kind = \"messages\", size = \"120kB\", in_flight = 2 }}\n\
+             [[flow]]\nname = \"answers\"\nreply_to = \"calls\"\nwrite = \"40kB\"\n\
+             app = {{ kind = \"messages\", size = \"120kB\" }}\n"
+        );
+        headline(&text)
+    };
+    let shallow = with("20kB");
+    contains(&shallow, &["Drops at", "keep cwnd small"]);
+    assert!(!shallow.text.contains("TCP is not in the way"), "{}", shallow.text);
+
+    // A queue that holds all of them leaves the programs' own turns.
+    let deep = with("2MB");
+    assert!(!deep.text.contains("Drops at"), "{}", deep.text);
+}

@@ -15,6 +15,7 @@ mod bloat;
 mod cern;
 mod congestion_cards;
 mod counterfactual;
+mod datagrams_beside;
 mod fairness;
 mod field;
 mod field_advice;

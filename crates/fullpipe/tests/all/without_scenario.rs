@@ -133,7 +133,7 @@ const PAIRS: [(&str, &str, &str); 12] = [
 ];
 
 /// Pairs in which the near run has other words in one place: the rule, the run, its words, and the other ones.
-const WORDS: [(&str, &str, &str, &str); 12] = [
+const WORDS: [(&str, &str, &str, &str); 13] = [
     ("small-reads", SMALL_READS, "1KiB", "64KiB"),
     ("tcp-mem", TIGHT, "512 768 1024", "8192 12288 16384"),
     ("tcp-mem-drops", TIGHT_ALONE, "512 768 1024", "8192 12288 16384"),
@@ -141,6 +141,7 @@ const WORDS: [(&str, &str, &str, &str); 12] = [
     ("tx-ring", SHORT_RING, "20 descriptors", "4096 descriptors"),
     ("rpc-slots", TWO_SLOTS, "slots = 2\nwsize = \"64KiB\"\n", ""),
     ("server-threads", ONE_THREAD, "threads = 1\nservice = \"10ms\"\n", ""),
+    ("server-work", WORKING, "service = \"300ms\"\n", ""),
     ("call-timeouts", HASTY, "timeo = \"700ms\"\n", ""),
     ("black-hole", NARROW, "mtu = 1400", "mtu = 1500"),
     ("late-mtu", LATE_MTU, "mtu = 1300", "mtu = 1500"),
@@ -235,6 +236,9 @@ const LATE_MTU: &str = "[path]\nmtu = 1500\nforward = [{ kind = \"link\", name =
 const SMALL_READS: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"1ms\", back = \"1ms\" }\n\
     [hosts.sender]\nkernel = \"6.12\"\n[hosts.receiver]\nkernel = \"6.12\"\ncpu = { read = \"20us/call\" }\n\
     [[flow]]\nname = \"bulk\"\nduration = \"5s\"\nreader = { rate = \"100Gbit\", read = \"1KiB\" }\n";
+/// The answers to the last calls of 20 MB come 300 ms after their data, and at once.
+const WORKING: &str = "[path]\nrate = \"100Mbit\"\ndelay = { forward = \"10ms\", back = \"10ms\" }\n\
+    [[nfs]]\nname = \"m\"\noperation = \"write\"\nfile = \"20MB\"\nservice = \"300ms\"\n";
 /// Fifteen calls of 1 MiB take 1.26 s of 100 Mb/s.
 const HASTY: &str = "[path]\nrate = \"100Mbit\"\ndelay = { forward = \"1ms\", back = \"1ms\" }\n\
     [[nfs]]\nname = \"m\"\nversion = \"3\"\noperation = \"read\"\nfile = \"64MiB\"\nreadahead = \"15MiB\"\ntimeo = \"700ms\"\n";

@@ -132,12 +132,12 @@ pub fn one_connection(case: &Case) -> Vec<Change> {
     vec![change]
 }
 
-/// Options of programs for messages whose parts wait. Of lists that gain as much the last one is taken.
+/// Options of programs for messages with parts that wait. Of lists that gain as much the last one is taken.
 pub fn sooner(case: &Case) -> Vec<Vec<Change>> {
     vec![quick_acks(case), without_delay(case), without_cork(case)]
 }
 
-/// TCP_NODELAY at each end of the flows that does not set it, and whose messages have parts that may wait.
+/// TCP_NODELAY at each end of the flows that does not set it and has messages with parts that may wait.
 fn without_delay(case: &Case) -> Vec<Change> {
     // One message at a time, in one write and one segment, has no part that waits.
     let run = &case.today;
@@ -159,7 +159,7 @@ fn without_delay(case: &Case) -> Vec<Change> {
     .collect()
 }
 
-/// TCP_CORK cleared at each end of the flows whose program sets it and leaves it set.
+/// TCP_CORK cleared at each end of the flows with a program that sets it and leaves it set.
 fn without_cork(case: &Case) -> Vec<Change> {
     let corked = ends(case).filter(|own| own.has_option(CORK));
     corked

@@ -15,6 +15,10 @@ const MOST_READ_AHEAD: u64 = 1 << 20;
 /// Read-ahead of Linux since 5.4 (`VM_READAHEAD_PAGES`), bytes.
 const USUAL_READ_AHEAD: u64 = 128 << 10;
 
+/// Factor on the threads of a server, and their largest number.
+const MORE_THREADS: u32 = 4;
+const MOST_THREADS: u32 = 1024;
+
 /// The usual wait for an answer, of mounts that wait for less.
 pub fn patience(case: &Case) -> Vec<Change> {
     case.today
@@ -86,6 +90,27 @@ pub fn calls(case: &Case) -> Vec<Vec<Change>> {
         all.push(both);
     }
     all
+}
+
+/// Four times as many threads of a server where all are busy.
+pub fn threads(case: &Case) -> Vec<Change> {
+    // Mounts have one server, so its threads change in all of them.
+    let Some(mount) = case.today.nfs.first() else { return Vec::new() };
+    let [from, to] = [mount.threads, mount.threads.saturating_mul(MORE_THREADS).min(MOST_THREADS)];
+    if from >= to {
+        return Vec::new();
+    }
+    let words = format!("nfsd threads = {to}: rpc.nfsd {to} (undo: rpc.nfsd {from})");
+    let scope = match mount.operation {
+        NfsOperation::Read => Scope::Sender,
+        NfsOperation::Write => Scope::Receiver,
+    };
+    let change = Change::new("nfsd threads", "receiver", scope, How::Program { words })
+        .rank(Rank::Size)
+        .values(from, to)
+        .why("calls wait for a thread of the server")
+        .edits(case.today.nfs.iter().map(|own| of_mount(own, "threads", to)));
+    vec![change]
 }
 
 /// Calls of a mount that are as long as Linux allows.

@@ -69,6 +69,7 @@ pub fn remedies(
         _ if rule == "delayed-ack" => exchange::sooner(case),
         _ if rule == "read-ahead" => vec![mounts::read_ahead(case)],
         _ if rule == "rpc-slots" => mounts::calls(case),
+        _ if rule == "server-threads" => vec![mounts::threads(case)],
         _ if ["busy-cpu", "small-reads"].contains(&rule) => {
             [vec![exchange::larger_calls(case, rule)], mtu(case, place)].concat()
         }

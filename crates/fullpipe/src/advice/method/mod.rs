@@ -56,7 +56,7 @@ pub struct Step {
 pub(super) struct Replacement {
     /// The tried change, with its value.
     pub what: String,
-    /// Setting of the change in whose place it was tried.
+    /// Setting of the change that it replaced.
     pub of: String,
     /// Rate, Mb/s (10^6).
     pub mbit: f64,

@@ -52,7 +52,7 @@ fn both(messages: &Messages) -> String {
     format!("median and p95 {}, {}", side(0, "on Linux"), side(1, "here"))
 }
 
-/// Cells of a file's row: its name, runs, median distance in %, close runs, runs whose messages are alike.
+/// Cells of a file's row: its name, runs, median distance in %, close runs, runs with like messages.
 pub fn cells(newer: &Newer) -> [String; 5] {
     let Newer { file, runs, median, close, messages } = newer;
     let of = |kept: usize, all: usize| format!("{kept} of {all}");

@@ -3,7 +3,7 @@
 use super::keys::{set, text};
 use super::path::{fastest, swallowing};
 use crate::analysis::main_way;
-use crate::scenario::{Host, NfsOperation, QdiscKind, Resolved, SetOption, TIMEO};
+use crate::scenario::{DatagramKind, Host, NfsOperation, QdiscKind, Resolved, SetOption, TIMEO};
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::{Autotuning, Direction, QueueLimit, System};
 use fullpipe_sim::tcp::modelled::are_modelled;
@@ -20,6 +20,10 @@ const BACKLOG: u32 = i32::MAX as u32;
 const PAGES: u64 = 1 << 28;
 /// Read-ahead of a mount that asks for a whole file, bytes.
 const READ_AHEAD: u64 = 1 << 30;
+/// Most threads of an NFS server.
+const THREADS: u32 = 1024;
+/// Bytes of a socket that holds the datagrams of any pause.
+const SOCKET: u64 = 1 << 29;
 /// Rate of a card that holds nothing back, in rates of the path's fastest link.
 const CARD: u64 = 10;
 /// Largest `maxrate` that fq of Linux takes.
@@ -118,6 +122,32 @@ pub fn read_ahead(run: &Resolved) -> Vec<SetOption> {
 pub fn timeo(run: &Resolved) -> Vec<SetOption> {
     let hasty = run.nfs.iter().filter(|own| own.timeo.is_some_and(|timeo| timeo < TIMEO));
     hasty.map(|own| set(&["nfs", &own.name, "timeo"], text(TIMEO))).collect()
+}
+
+/// Sockets that hold the datagrams of a program's pause.
+pub fn datagram_sockets(run: &Resolved) -> Vec<SetOption> {
+    let udp = run.datagrams.iter().filter(|own| own.kind == DatagramKind::Udp);
+    let small = udp.filter(|own| own.reader.is_some() && own.rcvbuf.is_none_or(|has| has < SOCKET));
+    small
+        .flat_map(|own| {
+            let end = if own.direction == Direction::Forward { "receiver" } else { "sender" };
+            let host = own.to.as_deref().unwrap_or(end);
+            let size = set(&["datagrams", &own.name, "rcvbuf"], text(format!("{SOCKET}B")));
+            [sysctl(host, "net.core.rmem_max", SOCKET), size]
+        })
+        .collect()
+}
+
+/// A server that answers at once.
+pub fn server_work(run: &Resolved) -> Vec<SetOption> {
+    let busy = run.nfs.iter().filter(|own| own.service > Time::ZERO);
+    busy.map(|own| set(&["nfs", &own.name, "service"], text("0s"))).collect()
+}
+
+/// As many threads of a server that works on its calls as it may have.
+pub fn server_threads(run: &Resolved) -> Vec<SetOption> {
+    let few = run.nfs.iter().filter(|own| own.service > Time::ZERO && own.threads < THREADS);
+    few.map(|own| set(&["nfs", &own.name, "threads"], THREADS)).collect()
 }
 
 /// The longest calls of each mount, and the slots of a kernel where nothing is set.

@@ -24,6 +24,9 @@ pub struct Relief {
 /// Name of the relief that takes two limits away.
 pub const BOTH: &str = "buffers";
 
+/// Name of the relief that takes other flows and datagrams away.
+pub const ALONE: &str = "competitors";
+
 /// Makes a relief.
 type Maker = fn(&Resolved) -> Vec<SetOption>;
 
@@ -67,15 +70,18 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("one-connection", "One connection in the place of all", "too_short", flows::one_connection),
     ("initcwnd", "A first window of 32 packets", "too_short", hosts::first_window),
     ("reader", "A program that reads without limit", "app_read", flows::reader),
+    ("udp-socket", "A larger socket for datagrams", "udp", hosts::datagram_sockets),
     ("read-ahead", "A larger read-ahead of the mount", "nfs", hosts::read_ahead),
     ("timeo", "A mount that waits 60 s for an answer", "nfs", hosts::timeo),
+    ("server-work", "A server that answers its mounts at once", "nfs", hosts::server_work),
+    ("server-threads", "More threads of the NFS server", "nfs", hosts::server_threads),
     ("calls", "More and longer calls of the mount", "nfs", hosts::calls),
     ("mtu", "An MTU of 1,500 bytes", "small_mss", path::usual_mtu),
     ("jumbo", "An MTU of 9,000 bytes", "small_mss", path::jumbo),
     ("longer", "A run four times as long", "too_short", flows::longer),
     ("ssthresh", "A slow start without initial ssthresh", "ss_short", flows::ssthresh),
     ("hystart", "A slow start without HyStart", "ss_short", flows::hystart),
-    ("competitors", "A path without competitors", "compete", flows::alone),
+    (ALONE, "A path without competitors", "compete", flows::alone),
 ];
 
 /// Reliefs that the scenario can take. Reliefs without a subject are left out.
@@ -184,8 +190,11 @@ mod tests {
                 "quickack",
                 "one-connection",
                 "initcwnd",
+                "udp-socket",
                 "read-ahead",
                 "timeo",
+                "server-work",
+                "server-threads",
                 "calls"
             ]
         );
