@@ -18,6 +18,7 @@ mod counterfactual;
 mod fairness;
 mod field;
 mod field_advice;
+mod field_figures;
 mod fink_overflow;
 mod fink_udp;
 mod hasty_mounts;
