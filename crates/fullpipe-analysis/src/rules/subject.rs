@@ -4,6 +4,7 @@ use crate::document::{Flow, Run};
 use crate::lookup::Lives;
 use crate::meta::{FlowMeta, RunMeta};
 use crate::settings::{Allowed, Needs};
+use crate::settled::settles_at;
 use crate::words::total;
 use fullpipe_base::path::Direction;
 use fullpipe_base::units::Time;
@@ -119,9 +120,9 @@ impl<'a> Subject<'a> {
         self.flows.iter().any(|one| one.meta.follows)
     }
 
-    /// Sum of the flows' plateaus, Mb/s; none where one has none.
+    /// Sum of the rates that the flows settle at, Mb/s; none where one has none.
     pub fn plateau(&self) -> Option<f64> {
-        self.flows.iter().map(|one| one.flow.plateau_mbit).sum()
+        self.flows.iter().map(|one| settles_at(one.flow)).sum()
     }
 
     /// The longest round trip without queues.

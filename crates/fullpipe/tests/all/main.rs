@@ -19,6 +19,7 @@ mod datagrams_beside;
 mod fairness;
 mod field;
 mod field_advice;
+mod field_figures;
 mod fink_overflow;
 mod fink_udp;
 mod hasty_mounts;
