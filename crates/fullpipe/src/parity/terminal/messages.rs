@@ -74,6 +74,7 @@ pub fn share(excess: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parity::distance::Throughput;
     use crate::parity::messages::Times;
 
     #[test]
@@ -84,8 +85,11 @@ mod tests {
             times: [times(100.0), times(sim)],
             round_trip_s: 0.02,
         };
+        let throughput =
+            Throughput { mean: 0.0, median: 0.0, worst: 0.0, worst_at_s: 1.0, intervals: 10 };
         let unit = |run: &str, sim| Unit {
             run: run.into(),
+            throughput: Some(throughput),
             messages: vec![messages(sim)],
             ..Unit::default()
         };
