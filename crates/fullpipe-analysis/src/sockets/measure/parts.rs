@@ -33,7 +33,7 @@ fn holder_of(look: &Look) -> Option<Holder> {
 }
 
 /// Times for which one part was held, seconds: runs of looks between which nothing was written, sent or acknowledged.
-/// Each look stands for the time since the one before.
+/// Each look stands for the time since the one before. A part that only one look has seen may have waited for no time.
 fn times(looks: &[Look], holder: Holder) -> Vec<f64> {
     let stands = |a: &Look, b: &Look| {
         let sums = |look: &Look| (look.unsent, look.bytes_sent, look.bytes_acked);
@@ -44,7 +44,8 @@ fn times(looks: &[Look], holder: Holder) -> Vec<f64> {
     for run in looks.chunk_by(stands) {
         let last = &run[run.len() - 1];
         if holder_of(last) == Some(holder) {
-            times.push(seconds(before.unwrap_or(&run[0]), last));
+            let from = before.filter(|_| run.len() > 1).unwrap_or(&run[0]);
+            times.push(seconds(from, last));
         }
         before = Some(last);
     }
