@@ -1,6 +1,6 @@
 //! Headlines of runs that are about datagrams.
 
-use super::said;
+use super::{listed, said};
 use crate::document::{self, AskedBy, Confidence, Datagrams, Grade, Headline, Run, Stage};
 use crate::meta::RunMeta;
 use crate::numbers;
@@ -101,20 +101,8 @@ pub fn finding(run: &Run) -> Option<document::Finding> {
     let stage = dropper(run, own)?;
     let found = lost_datagrams(stage, own.reading.as_ref());
     let lost = percent(own.undelivered_share);
-    Some(document::Finding {
-        code: found.code.into(),
-        group: group(found.code).into(),
-        rule: found.rule.into(),
-        cause: format!("{} {} {lost} of the datagrams of {}", found.who, found.does, own.name),
-        share_of_time: own.undelivered_share,
-        confidence: Confidence::Sure,
-        place: found.place,
-        evidence: found.because.into_iter().collect(),
-        twins: Vec::new(),
-        would_decide: None,
-        remedy: found.cure,
-        setting: found.setting,
-    })
+    let cause = format!("{} {} {lost} of the datagrams of {}", found.who, found.does, own.name);
+    Some(listed(found, cause, own.undelivered_share, Confidence::Sure))
 }
 
 /// Datagrams of UDP of which too few arrive to leave them out.

@@ -140,7 +140,7 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
         mount::prefix(context) + &reached(context, grade),
         cause
             .map(|cause| {
-                sentence(context, cause, &found, second(context, &all, (cause, &found), grade))
+                sentence(context, cause, &found, second(context, &all, cause, &found, grade))
             })
             .unwrap_or_default(),
         found.cure.clone().unwrap_or_default(),
@@ -198,22 +198,34 @@ fn findings(
         // Confidence compares all causes, so only the first one has it.
         let is_first = Some(cause) == named;
         let confidence = confidence.filter(|_| is_first);
-        findings.push(document::Finding {
-            code: found.code.into(),
-            group: group(found.code).into(),
-            rule: found.rule.into(),
-            cause: does(context, cause, &found),
-            share_of_time: found.share.unwrap_or(cause.share),
-            confidence: confidence.unwrap_or(Confidence::Likely),
-            place: found.place,
-            evidence: found.because.into_iter().collect(),
-            twins: twins(found.code, SEES_ALL).iter().map(|code| (*code).into()).collect(),
-            would_decide: would_decide(found.code, SEES_ALL).map(Into::into),
-            remedy: found.cure,
-            setting: found.setting,
-        });
+        let sentence = does(context, cause, &found);
+        let share = found.share.unwrap_or(cause.share);
+        findings.push(listed(found, sentence, share, confidence.unwrap_or(Confidence::Likely)));
     }
     findings
+}
+
+/// A finding as documents have it: its cause in words, and its share of the time (0 to 1).
+fn listed(
+    found: Finding,
+    cause: String,
+    share_of_time: f64,
+    confidence: Confidence,
+) -> document::Finding {
+    document::Finding {
+        code: found.code.into(),
+        group: group(found.code).into(),
+        rule: found.rule.into(),
+        cause,
+        share_of_time,
+        confidence,
+        place: found.place,
+        evidence: found.because.into_iter().collect(),
+        twins: twins(found.code, SEES_ALL).iter().map(|code| (*code).into()).collect(),
+        would_decide: would_decide(found.code, SEES_ALL).map(Into::into),
+        remedy: found.cure,
+        setting: found.setting,
+    }
 }
 
 /// Grade of a run, before its first cause is known.
@@ -319,7 +331,8 @@ const WORTH: f64 = 0.1;
 fn second(
     context: &Context,
     all: &[Cause],
-    (first, found): (&Cause, &Finding),
+    first: &Cause,
+    found: &Finding,
     grade: Grade,
 ) -> String {
     let others = all.iter().filter(|cause| *cause != first && !is_quiet(&cause.limit));
