@@ -20,12 +20,12 @@ const BUSY: f64 = 0.5;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let at = context.meta.mount_of(context.most(cause).index)?;
-    let busy = CallTimes::of(context, at).map(|own| own.busy());
     let waits = !cause.is_cut && cause.limit == THREADS;
 
     // Without work of the server its threads explain nothing.
     let service = context.meta.nfs[at].service;
-    let busy = busy.filter(|busy| service > Time::ZERO && *busy >= BUSY);
+    let times = if service > Time::ZERO { CallTimes::of(context, at) } else { None };
+    let busy = times.map(|own| own.busy()).filter(|busy| *busy >= BUSY);
     if busy.is_none() && !waits {
         return None;
     }
