@@ -154,7 +154,8 @@ impl Linux {
             resolved.flow.iter().map(|flow| SendingEnd::new(flow, resolved)).collect();
         let mut samples = Samples::new(
             stages,
-            (&ends, resolved.turns()),
+            &ends,
+            resolved.turns(),
             resolved.mss(),
             resolved.report.sample.0,
             resolved.duration.0,

@@ -48,7 +48,8 @@ fn failure(
     let mut control = control(machine.child.id());
     let samples = Samples::new(
         asked.stages,
-        (&[SendingEnd::default()], run.turns()),
+        &[SendingEnd::default()],
+        run.turns(),
         run.mss(),
         run.report.sample.0,
         run.duration.0,
