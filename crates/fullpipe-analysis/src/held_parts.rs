@@ -6,6 +6,9 @@ use super::lookup::FlowTrace;
 use fullpipe_base::trace::FlowSample;
 use fullpipe_base::units::Time;
 
+/// Least time beyond a round trip that is a delayed ACK, s: TCP_DELACK_MIN less a tick or two.
+pub const DELAYED_S: f64 = 0.036;
+
 /// Time for which a sender has held back parts of messages, s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HeldParts {
@@ -40,7 +43,7 @@ impl HeldParts {
     }
 }
 
-/// What holds back a part of a message.
+/// Holder of a part of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// Nagle's rule: earlier data is in flight.

@@ -12,7 +12,7 @@
 use super::dialogue::{Dialogue, HABIT, messages};
 use super::{Cause, Context, Finding, One, Rule, When, setting};
 use crate::document::{AskedBy, Messages};
-use crate::held_parts::HeldParts;
+use crate::held_parts::{DELAYED_S, HeldParts};
 use crate::words::{ms, percent};
 
 /// The rule.
@@ -23,8 +23,6 @@ pub const RULE: Rule =
 const WORTH: f64 = 0.1;
 /// Share of a flow's life from which on a program always has a message under way: its rate depends on their time.
 const ALWAYS: f64 = 0.9;
-/// Least time beyond a round trip that is a delayed ACK, s: TCP_DELACK_MIN less a tick or two.
-const DELAYED_S: f64 = 0.036;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);

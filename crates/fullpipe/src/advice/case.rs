@@ -231,7 +231,7 @@ impl Sent {
     }
 }
 
-/// What a program asks for its datagrams, and where they go; none without a rate.
+/// Request of a program for its datagrams, and their direction; none without a rate.
 fn asked(own: &Datagrams) -> Option<(Direction, Asked)> {
     // Datagrams go from end to end unless they name hosts.
     let ends = match own.direction {

@@ -6,7 +6,7 @@ use fullpipe::analysis::document::Run;
 use fullpipe::numbers;
 use std::fmt::Write;
 
-/// What a figure counts.
+/// Kind of a figure.
 #[derive(Clone, Copy)]
 enum Quantity {
     /// Rate of payload over the whole run.
@@ -84,7 +84,7 @@ struct Reported {
     variant: Option<&'static str>,
     quantity: Quantity,
     value: f64,
-    /// What the report does not say and the figure depends on, with the value that was chosen.
+    /// Fact that the report leaves open and the figure depends on, with the value that was chosen.
     chosen: &'static str,
     /// Whether the choice was made without the figure.
     is_predicted: bool,

@@ -2,16 +2,8 @@
 
 use super::super::facts::{Parts, quantile};
 use super::{has_room, part, seconds};
+use crate::held_parts::Holder;
 use crate::view::sender::Look;
-
-/// What holds a part back.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Holder {
-    /// Nagle's rule: earlier data is unacknowledged.
-    Nagle,
-    /// TCP_CORK or MSG_MORE.
-    Cork,
-}
 
 /// Shares and times of the parts that wait at `looks`.
 pub(super) fn parts(looks: &[Look]) -> Parts {
@@ -25,7 +17,7 @@ pub(super) fn parts(looks: &[Look]) -> Parts {
     }
 }
 
-/// What holds back the data that waits at a look, if it is less than a segment and has room.
+/// Holder of the data that waits at a look; none unless it is less than a segment and has room.
 fn holder_of(look: &Look) -> Option<Holder> {
     let is_part = look.unsent > 0 && look.unsent < u64::from(look.socket.snd_mss);
     let holder = if look.socket.unacked > 0 { Holder::Nagle } else { Holder::Cork };

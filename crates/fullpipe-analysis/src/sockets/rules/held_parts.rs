@@ -6,6 +6,7 @@ use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
 use super::Rule;
 use crate::document::AskedBy;
+use crate::held_parts::DELAYED_S;
 use crate::rules::setting;
 use crate::words::{ms, percent};
 
@@ -15,8 +16,6 @@ pub const RULE: Rule = Rule { name: "held-parts", find };
 const WORTH: f64 = 0.1;
 /// Part of a round trip that is a whole one: looks see a wait to one of their steps.
 const WHOLE: f64 = 0.9;
-/// Least time beyond a round trip that is a delayed ACK, s: TCP_DELACK_MIN less a tick or two.
-const DELAYED_S: f64 = 0.036;
 /// Least time of a part behind a cork, s: a driver or qdisc may hold one for less (tcp_autocorking).
 const CORKED_S: f64 = 0.010;
 
