@@ -304,7 +304,7 @@ impl Output for HostOutput<'_> {
         } else {
             *self.out_segs += u64::from(segments);
         }
-        // SACKs lengthen the packet; in Linux they leave less room for data.
+        // The sender has left room for SACK blocks (`Sender::note_options`).
         let (carries, tsecr, option) = match self.carry(true) {
             Some((number, ack)) => (number, ack.tsecr, ack.option_bytes()),
             None => (0, skb.tsecr, 0),
@@ -363,6 +363,10 @@ impl Output for HostOutput<'_> {
 
     fn now(&self) -> Time {
         self.cpu
+    }
+
+    fn option_bytes(&self) -> u32 {
+        self.reverse_receiver.as_ref().map_or(0, |(receiver, _)| receiver.option_bytes())
     }
 
     fn begin_page_frag(&mut self, page_frag: PageFrag) {

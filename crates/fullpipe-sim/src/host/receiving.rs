@@ -203,10 +203,12 @@ impl Host {
         let flow = usize::from(packet.flow);
         let reverse = shared.reverse_of[flow].filter(|_| packet.carries > 0);
         let Train { number: seq, len, tsval, tsecr, push, fin, ecn, cwr, .. } = *packet;
+        let carries = reverse.and_then(|reverse| shared.acks.take(reverse, packet.carries - 1));
+        let options = carries.as_ref().map_or(0, Ack::option_bytes);
         let arrived = Arrived {
-            segment: Segment { seq, len, gso_size, tsval, tsecr, push, fin, ecn, cwr },
+            segment: Segment { seq, len, gso_size, options, tsval, tsecr, push, fin, ecn, cwr },
             serial: packet.serial,
-            carries: reverse.and_then(|reverse| shared.acks.take(reverse, packet.carries - 1)),
+            carries,
         };
         if self.receives[flow].accepted {
             return self.take_packet((packet, &arrived), reverse, (cpu, now), shared);

@@ -63,6 +63,12 @@ impl Host {
         state.buffered = holds;
     }
 
+    /// Bytes that SACK blocks of the flow's socket take in each of its segments.
+    fn option_bytes(&self, flow: usize, shared: &Shared) -> u32 {
+        let reverse = shared.reverse_of[flow].and_then(|reverse| self.receives.get(reverse));
+        reverse.map_or(0, |end| end.tcp.option_bytes())
+    }
+
     /// Continues writing until a step costs CPU time, the writer sleeps, or another has its turn.
     fn continue_writing(
         &mut self,
@@ -112,11 +118,13 @@ impl Host {
                     return cpu;
                 }
             }
+            let option_bytes = self.option_bytes(flow, shared);
             let state = &mut self.sends[flow];
 
             // tcp_sendmsg: lock_sock, then tcp_send_mss sets the size goal of the call.
             if !state.locked {
                 state.locked = true;
+                state.tcp.note_options(option_bytes);
                 state.goal = state.tcp.size_goal();
                 let begins = core::mem::take(&mut state.begins_call) && state.tcp.is_controlled();
                 self.put_off_to_release(flow, cpu);

@@ -96,9 +96,13 @@ pub struct Ack {
 impl Ack {
     /// Bytes of the option with SACK blocks.
     pub fn option_bytes(&self) -> u32 {
-        let blocks = self.sacks.map_or(0, |sacks| sacks.count as u32);
-        if blocks > 0 { 4 + 8 * blocks } else { 0 }
+        sack_option(self.sacks.map_or(0, |sacks| sacks.count))
     }
+}
+
+/// Bytes of the option with that number of SACK blocks (TCPOLEN_SACK_BASE_ALIGNED, TCPOLEN_SACK_PERBLOCK).
+fn sack_option(blocks: usize) -> u32 {
+    if blocks > 0 { 4 + 8 * blocks as u32 } else { 0 }
 }
 
 /// A data segment as it arrives.
@@ -110,6 +114,8 @@ pub struct Segment {
     pub len: u32,
     /// Bytes of each packet that GRO has joined, except the last one; 0: one packet.
     pub gso_size: u32,
+    /// Bytes that SACK blocks take in the header of each packet.
+    pub options: u32,
     /// Timestamp, jiffies of the sender; 0 without timestamps.
     pub tsval: u32,
     /// Timestamp echoed, jiffies of the receiver; 0 without timestamps.
@@ -198,6 +204,10 @@ pub trait Output {
     /// needs this.
     fn begin_page_frag(&mut self, page_frag: PageFrag) {
         let _ = page_frag;
+    }
+    /// Bytes that SACK blocks of the same socket take in each segment that is sent now.
+    fn option_bytes(&self) -> u32 {
+        0
     }
     /// Reports that the CPU has visited `skbs` skbs of the queue to process an ACK.
     fn walked(&mut self, skbs: u32) {

@@ -169,12 +169,24 @@ fn small_segments_and_reading() {
     let linux = profile::find("6.12").expect("it is known");
     let mut acks = AckPolicy::new(1000, SEGMENT, 20, linux);
     acks.on_data(Time::ms(1), 65_536);
-    acks.measure(50, true);
+    acks.measure(50, 0, true);
     assert!(acks.asks_when_read());
     acks.on_data_sent(Time::ms(1));
     assert!(!acks.asks_when_read());
-    acks.measure(50, true);
+    acks.measure(50, 0, true);
     assert!(acks.asks_when_read());
+}
+
+/// SACK blocks leave less room for data, and the peer's MSS stays the same. Segments that are shorter without them lower it.
+#[test]
+fn sack_blocks_do_not_lower_the_mss_of_the_peer() {
+    let linux = profile::find("6.12").expect("it is known");
+    let mut acks = AckPolicy::new(1000, SEGMENT, 20, linux);
+    acks.measure(SEGMENT, 0, false);
+    (0..3).for_each(|_| acks.measure(SEGMENT - 12, 12, false));
+    assert_eq!(acks.rcv_mss, SEGMENT);
+    (0..3).for_each(|_| acks.measure(SEGMENT - 12, 0, false));
+    assert_eq!(acks.rcv_mss, SEGMENT - 12);
 }
 
 /// A first segment beyond a hole takes the only quick ACK. The gap to the next segment counts from the start of the

@@ -448,6 +448,7 @@ fn a_compressed_ack_bears_the_time_of_what_came_last() {
         seq: i * u64::from(SEGMENT),
         len: SEGMENT,
         gso_size: 0,
+        options: 0,
         tsval: 5,
         tsecr: 0,
         push: false,

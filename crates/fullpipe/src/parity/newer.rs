@@ -7,7 +7,16 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Files of the suite with scenarios of newer keys.
-pub const FILES: [&str; 6] = ["programs", "messages", "loops", "mtus", "path-mtu", "quickack"];
+pub const FILES: [&str; 8] = [
+    "programs",
+    "messages",
+    "loops",
+    "mtus",
+    "path-mtu",
+    "quickack",
+    "two-way-losses",
+    "accepted-mtu",
+];
 /// Distance of throughput below which a run is close.
 pub const CLOSE: f64 = 0.05;
 

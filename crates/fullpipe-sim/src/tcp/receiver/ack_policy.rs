@@ -129,14 +129,17 @@ impl AckPolicy {
         (self.hz / ATO_MIN_DIVISOR).max(1)
     }
 
-    /// Estimates the size of segments from one of `len` bytes (tcp_measure_rcv_mss); `push`: it ends a burst.
-    pub fn measure(&mut self, len: u32, push: bool) {
+    /// Estimates the size of segments from one of `len` bytes, whose SACK blocks take `options` bytes more
+    /// (tcp_measure_rcv_mss); `push`: it ends a burst.
+    pub fn measure(&mut self, len: u32, options: u32, push: bool) {
         let last = core::mem::take(&mut self.last_seg_size);
         if len >= self.rcv_mss {
             self.rcv_mss = len;
             self.pushed |= push && self.push_asks_ack;
             return;
         }
+        // SACK blocks come and go, so they count as data here.
+        let len = len + options;
         let on_wire = len + self.header;
         // Without PSH in the model, a small segment counts as having it.
         let inside = self.push_asks_ack && !push;

@@ -105,6 +105,12 @@ impl Receiver {
         ack
     }
 
+    /// Bytes of the option with the SACK blocks that a packet carries now (tcp_established_options).
+    pub fn option_bytes(&self) -> u32 {
+        let blocks = self.out_of_order.blocks().len() + usize::from(self.duplicate.is_some());
+        crate::tcp::sack_option(blocks.min(self.sack_room))
+    }
+
     /// Notes that the connection is established; at the connecting end received data may be answers to its own data.
     pub fn on_connected(&mut self, now: Time) {
         self.is_connected = true;

@@ -411,7 +411,7 @@ impl Receiver {
                 growth.space = growth.space.min(self.window.window_clamp);
             }
         }
-        self.acks.measure(len, segment.push);
+        self.acks.measure(len, segment.options, segment.push);
     }
 
     fn take_in_order(&mut self, segment: &Segment) {

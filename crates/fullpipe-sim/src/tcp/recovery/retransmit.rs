@@ -49,6 +49,7 @@ impl Sender {
     }
 
     pub(in crate::tcp) fn xmit_retransmit_queue(&mut self, out: &mut impl Output) {
+        self.note_options(out.option_bytes());
         if !self.profile.cwnd_first() {
             return self.resend_lost(out);
         }
@@ -120,6 +121,7 @@ impl Sender {
 
     /// Sends a tail loss probe, which does not count as a retransmission in flight (only `__tcp_retransmit_skb`).
     pub(super) fn resend_last(&mut self, out: &mut impl Output) -> bool {
+        self.note_options(out.option_bytes());
         let start = self.queue.segment_start(self.seq.nxt(), 1, self.mss).max(self.seq.una());
         self.refit(start);
         let end = self.queue.segment_end(start, self.mss, self.seq.nxt());
@@ -207,6 +209,7 @@ impl Sender {
 
     /// Sends the first packet again, whatever cwnd allows; returns whether it was sent.
     pub(super) fn retransmit_head(&mut self, out: &mut impl Output) -> bool {
+        self.note_options(out.option_bytes());
         self.refit(self.seq.una());
         let end = self.queue.segment_end(self.seq.una(), self.mss, self.seq.nxt());
         self.retransmit(self.seq.una(), end, out).is_some()

@@ -52,7 +52,7 @@ impl Sender {
         let sock = self.cc.sock_mut();
         sock.delivered = delivered;
         sock.packets_out = self.board.packets_out;
-        sock.mss_cache = self.tso.mss_now();
+        sock.mss_cache = self.tso.mss_cache();
         sock.pacing_rate = self.pacing.rate;
         sock.pacing_status = self.departures.status();
     }
@@ -106,7 +106,7 @@ impl Sender {
         let delivered = self.delivered_with_syn();
         let in_flight = self.in_flight();
         let unsent = self.seq.written() - self.seq.nxt();
-        let starves = unsent < u64::from(self.mss_now()) && in_flight < self.cwnd();
+        let starves = unsent < u64::from(self.tso.mss_cache()) && in_flight < self.cwnd();
         let is_repaired = self.board.lost_out <= self.board.retrans_out;
         let Some(rate) = &mut self.board.rate else { return };
         if starves && is_repaired && out.in_host() == 0 {

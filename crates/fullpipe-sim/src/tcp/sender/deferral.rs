@@ -54,13 +54,13 @@ impl Sender {
         Some(Room {
             skb: head.into(),
             window: self.seq.room(),
-            quota: u64::from(quota) * u64::from(self.mss_now()),
+            quota: u64::from(quota) * u64::from(self.tso.mss_cache()),
         })
     }
 
     /// Whether `limit` is a third of the smaller window, which is enough to send.
     fn is_large_share(&self, limit: u64) -> bool {
-        let chunk = self.seq.wnd().min(u64::from(self.cwnd()) * u64::from(self.mss_now()));
+        let chunk = self.seq.wnd().min(u64::from(self.cwnd()) * u64::from(self.tso.mss_cache()));
         // limit >= chunk / divisor, rounded down.
         (limit + 1).saturating_mul(u64::from(self.profile.tso_win_divisor)) > chunk
     }
@@ -95,7 +95,7 @@ impl Sender {
         }
 
         // Enough for a full skb, for all of this one, or for a third of the window.
-        let full = u64::from(segs) * u64::from(self.mss_now());
+        let full = u64::from(segs) * u64::from(self.tso.mss_cache());
         let whole = !self.queue.tail_is_only() && room.limit() >= room.skb;
         if room.limit() >= full || whole || self.is_large_share(room.limit()) {
             return None;

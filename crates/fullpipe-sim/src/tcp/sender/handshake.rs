@@ -70,6 +70,7 @@ impl Sender {
         sent: Option<Time>,
         cached: Option<&Metrics>,
     ) {
+        self.suspend_search();
         self.open(now, window, sent);
         self.init_transfer(now, cached);
 

@@ -4,7 +4,6 @@
 //! `tcp_mtu_check_reprobe`, `tcp_mtup_probe_success`, `tcp_mtup_probe_failed`.
 //!
 //! Limits:
-//! - A socket that reports SACK blocks of its own does not wait with probes.
 //! - On 6.12 writes of less than a segment with TCP_NODELAY differ after ICMP: the host's bound of a flow (`tcp_tsq_write`)
 //!   lets other skbs go first. A run of 80 ms each way was 7 % off in bytes. 6.1 agrees. The reason is not known.
 //! - Where the peer takes more than the own card, 6.1 begins its search above the card's MTU, and probes fail. Here the
@@ -109,6 +108,21 @@ impl Sender {
         self.path_mtu.mss_of(mtu, &self.sysctl, self.timestamps)
     }
 
+    /// tcp_sync_mss, which each larger window calls: an accepted socket gets the search's bound no sooner.
+    pub(super) fn sync_searched_mss(&mut self) {
+        if self.path_mtu.enabled {
+            self.sync_mss();
+        }
+    }
+
+    /// Lets go of the search's bound until the connection is there: an accepted socket begins with the full MSS (6.12
+    /// `tcp_v4_syn_recv_sock`, `tcp_init_transfer`).
+    pub(super) fn suspend_search(&mut self) {
+        if core::mem::take(&mut self.path_mtu.enabled) {
+            self.sync_mss();
+        }
+    }
+
     /// tcp_sync_mss: adapts the MSS to the known path MTU.
     fn sync_mss(&mut self) {
         let new = self.path_mtu.bound(&self.sysctl, self.timestamps).min(self.full_mss);
@@ -142,6 +156,7 @@ impl Sender {
 
     /// Begins the search when the connection is established (tcp_mtup_init).
     pub(super) fn init_path_mtu(&mut self, now: Time) {
+        self.path_mtu.enabled = self.sysctl.tcp_mtu_probing > Some(1);
         self.path_mtu.since = self.jiffies(now);
     }
 
@@ -182,7 +197,8 @@ impl Sender {
     #[inline]
     pub(in crate::tcp) fn may_probe_mtu(&self) -> bool {
         let known = &self.path_mtu;
-        known.enabled && known.probe.is_none() && self.ca_state == CaState::Open
+        let is_quiet = self.ca_state == CaState::Open && !self.tso.reports_sacks();
+        known.enabled && known.probe.is_none() && is_quiet
     }
 
     /// tcp_mtu_probe, if [`Sender::may_probe_mtu`]: sends the next packet larger than the MSS, where there is enough data.
@@ -202,7 +218,7 @@ impl Sender {
         }
 
         // Enough data must follow the probe to detect its loss.
-        let behind = (self.recovery.reordering + 1) * self.mss_now();
+        let behind = (self.recovery.reordering + 1) * self.tso.mss_cache();
         let needed = u64::from(size) + u64::from(behind);
         if self.seq.written() - self.seq.nxt() < needed || self.seq.wnd() < needed {
             return Probing::None;
@@ -344,7 +360,7 @@ impl Sender {
     /// Cuts the skb at `start`, which is sent again now, into segments of the present size (`tcp_fragment`,
     /// `tcp_set_skb_tso_segs`).
     pub(in crate::tcp) fn refit(&mut self, start: u64) {
-        if !self.queue.is_mixed(start) {
+        if !self.queue.is_mixed(start) && !self.tso.reports_sacks() {
             return;
         }
         let nxt = self.seq.nxt();

@@ -26,6 +26,7 @@ impl Sender {
     /// tcp_write_xmit: sends allowed data and validates cwnd, also when no data is unsent.
     pub(in crate::tcp) fn write_xmit(&mut self, nagle_off: bool, out: &mut impl Output) {
         self.refresh_clock(out.now());
+        self.note_options(out.option_bytes());
 
         // tcp_mtu_probe: a probe is sent before other data, or holds it back.
         let mut probing = Probing::None;
@@ -60,6 +61,7 @@ impl Sender {
     /// tcp_push_one: sends the allowed part of the first unsent skb.
     pub(in crate::tcp) fn push_one(&mut self, out: &mut impl Output) {
         self.refresh_clock(out.now());
+        self.note_options(out.option_bytes());
         let (sent, limited) = self.send_and_count(Push::One, true, out);
         if sent > 0 {
             self.schedule_loss_probe(out);
@@ -69,6 +71,7 @@ impl Sender {
 
     /// Sends a tail loss probe since RACK: one skb, and a segment even if cwnd is full. Returns whether it was sent.
     pub(in crate::tcp) fn push_probe(&mut self, out: &mut impl Output) -> bool {
+        self.note_options(out.option_bytes());
         let (sent, limited) = self.send_and_count(Push::Probe, true, out);
         self.validate_after(sent, limited, out);
         sent > 0
@@ -76,6 +79,7 @@ impl Sender {
 
     /// Sends a tail loss probe: the first unsent segment, even beyond cwnd.
     pub(in crate::tcp) fn push_beyond_cwnd(&mut self, out: &mut impl Output) {
+        self.note_options(out.option_bytes());
         let room = self.seq.room();
         let Some(head) = self.queue.head() else { return };
         let fits = u64::from(self.first_numbers(head)) <= room;

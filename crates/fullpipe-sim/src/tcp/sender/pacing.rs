@@ -69,7 +69,8 @@ impl Sender {
 
     /// Updates the pacing rate after each ACK: cwnd per RTT, times the ratio of the profile.
     pub(in crate::tcp) fn update_pacing_rate(&mut self) {
-        let window = u64::from(self.cwnd().max(self.board.packets_out)) * u64::from(self.mss_now());
+        let window =
+            u64::from(self.cwnd().max(self.board.packets_out)) * u64::from(self.tso.mss_cache());
         let wanted = window * u64::from(self.pacing_percent());
 
         // In the kernel's order, with its rounding: srtt is in 1/8 of the RTT's unit.

@@ -54,6 +54,7 @@ impl Sender {
     /// tcp_write_wakeup: sends the part of the next segment that fits, or an empty one; returns whether the host took
     /// it.
     fn wake_receiver(&mut self, head: u32, out: &mut impl Output) -> bool {
+        self.note_options(out.option_bytes());
         let room = self.seq.room();
         if room > 0 {
             let len = u64::from(head.min(self.mss_now())).min(room) as u32;

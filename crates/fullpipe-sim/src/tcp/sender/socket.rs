@@ -50,7 +50,7 @@ impl Sender {
             busy_time_us: us(times.busy),
             rwnd_limited_us: us(times.rwnd_limited),
             sndbuf_limited_us: us(times.sndbuf_limited),
-            snd_mss: self.mss_now(),
+            snd_mss: self.tso.mss_cache(),
             pmtu: self.path_mtu.route,
             // The SYN, or the SYN-ACK, has arrived.
             delivered: self.board.delivered + 1,

@@ -7,8 +7,10 @@
 pub(in crate::tcp) struct Tso {
     /// Whether the NIC cuts skbs into segments (sk_can_gso).
     is_on: bool,
-    /// Bytes of a segment under the largest window that the peer has offered (mss_cache).
-    mss_now: u32,
+    /// Bytes of a segment under the largest window that the peer has offered, with no SACK blocks (mss_cache).
+    mss_cache: u32,
+    /// Bytes that SACK blocks take in each segment now.
+    options: u32,
     /// Size to which the last write filled its skbs, bytes (size_goal).
     goal: u32,
     /// Jiffy since which a large skb has waited for more data (tso_deferred).
@@ -18,7 +20,7 @@ pub(in crate::tcp) struct Tso {
 impl Tso {
     /// Sizes of a new connection: a segment has `mss` bytes, and so has an skb.
     pub(in crate::tcp) fn new(is_on: bool, mss: u32) -> Tso {
-        Tso { is_on, mss_now: mss, goal: mss, deferred: None }
+        Tso { is_on, mss_cache: mss, options: 0, goal: mss, deferred: None }
     }
 
     /// Whether the NIC cuts skbs into segments.
@@ -27,16 +29,34 @@ impl Tso {
         self.is_on
     }
 
-    /// Most bytes of one segment now.
+    /// Most bytes of one segment without SACK blocks (mss_cache).
+    #[inline]
+    pub(in crate::tcp) fn mss_cache(&self) -> u32 {
+        self.mss_cache
+    }
+
+    /// Most bytes of one segment now: SACK blocks leave less room for data (6.12 `tcp_current_mss`).
     #[inline]
     pub(in crate::tcp) fn mss_now(&self) -> u32 {
-        self.mss_now
+        self.mss_cache.saturating_sub(self.options).max(1)
+    }
+
+    /// Whether segments carry SACK blocks now.
+    #[inline]
+    pub(in crate::tcp) fn reports_sacks(&self) -> bool {
+        self.options > 0
+    }
+
+    /// Notes the bytes that SACK blocks take in each segment from now on.
+    #[inline]
+    pub(in crate::tcp) fn note_options(&mut self, bytes: u32) {
+        self.options = bytes;
     }
 
     /// Bounds a segment to `bytes` from now on.
     #[inline]
     pub(in crate::tcp) fn bound_mss(&mut self, bytes: u32) {
-        self.mss_now = bytes;
+        self.mss_cache = bytes;
     }
 
     /// Size to which the last write filled its skbs, bytes.

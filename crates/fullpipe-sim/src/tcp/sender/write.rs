@@ -55,9 +55,16 @@ impl Sender {
         self.tso.mss_now()
     }
 
+    /// Notes the bytes that SACK blocks of this socket take in each segment from now on. Each call that may send begins with
+    /// it (6.12 `tcp_current_mss`).
+    pub(crate) fn note_options(&mut self, bytes: u32) {
+        self.tso.note_options(bytes);
+    }
+
     /// Notes a window that the peer has announced; the largest one bounds segments.
     pub(in crate::tcp) fn note_window(&mut self, window: u64) {
         if self.seq.raise_max_wnd(window) {
+            self.sync_searched_mss();
             self.tso.bound_mss(self.bound_to_half_window(self.mss));
         }
     }
@@ -78,7 +85,7 @@ impl Sender {
     /// Largest skb to build now, bytes (`xmit_size_goal`). While the window bounds the MSS, it is one bounded segment.
     pub fn size_goal(&self) -> u32 {
         let mss_now = self.mss_now();
-        if !self.tso.is_on() || mss_now < self.mss {
+        if !self.tso.is_on() || self.tso.mss_cache() < self.mss {
             return mss_now;
         }
 
@@ -93,7 +100,7 @@ impl Sender {
         if self.profile.size_goal_half_window {
             goal = self.bound_to_half_window(goal);
         }
-        (goal - goal % self.mss).max(self.mss)
+        (goal - goal % mss_now).max(mss_now)
     }
 
     /// Bytes that the next step of a write copies: the rest of the last skb, or one new skb. `None` while the send

@@ -144,7 +144,8 @@ impl Output for Link<'_> {
             let push = at == skb.len && skb.push;
             let fin = at == skb.len && skb.fin;
             let Transmission { tsval, tsecr, ecn, .. } = skb;
-            let segment = Segment { seq, len, gso_size: 0, tsval, tsecr, push, fin, ecn, cwr };
+            let segment =
+                Segment { seq, len, gso_size: 0, options: 0, tsval, tsecr, push, fin, ecn, cwr };
             self.segment(segment, skb.retransmission);
             if len == 0 {
                 break;

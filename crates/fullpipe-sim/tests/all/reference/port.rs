@@ -67,7 +67,8 @@ impl Output for Port<'_> {
             let push = at == skb.len && skb.push;
             let fin = at == skb.len && skb.fin;
             let Transmission { tsval, tsecr, ecn, .. } = skb;
-            let segment = Segment { seq, len, gso_size: 0, tsval, tsecr, push, fin, ecn, cwr };
+            let segment =
+                Segment { seq, len, gso_size: 0, options: 0, tsval, tsecr, push, fin, ecn, cwr };
             segments.push((Body::Data(segment), len));
             self.cpu += self.cost;
         }

@@ -24,6 +24,14 @@ const WITHOUT_A_CAUSE: [&str; 10] = [
     "path-mtu/icmp-7kB-10ms-nodelay",
     "path-mtu/icmp-bbr-7kB-10ms",
     "path-mtu/search-6.1",
+    "two-way-losses/early-loss-back",
+    "two-way-losses/no-timestamps",
+    "two-way-losses/one-loss-each-way",
+    "two-way-losses/one-loss-each-way-6.1",
+    "two-way-losses/shallow-queues",
+    "two-way-losses/small-answers",
+    "two-way-losses/three-losses-of-a-window",
+    "two-way-losses/three-losses-of-a-window-6.1",
 ];
 const HEAD: &str = "# Why runs of the suite differ by 0.1 % or miss a bar: RUN: CAUSE. `make parity` adds those that are missing.\n";
 /// Throughput that is so far apart asks for a cause.
