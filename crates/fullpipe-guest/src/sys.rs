@@ -121,9 +121,19 @@ fn wait_for(ns: u64) {
 
 extern "C" fn nothing(_signal: libc::c_int) {}
 
+/// A timer that interrupts the thread that made it; it is gone when this is dropped.
+pub struct Interruption(libc::timer_t);
+
+impl Drop for Interruption {
+    fn drop(&mut self) {
+        // SAFETY: the timer was made with this value, and is deleted once.
+        unsafe { libc::timer_delete(self.0) };
+    }
+}
+
 /// Interrupts the calling thread's system call at that time of CLOCK_MONOTONIC (EINTR, or less is done than
 /// asked for).
-pub fn interrupt_at(ns: u64) -> io::Result<()> {
+pub fn interrupt_at(ns: u64) -> io::Result<Interruption> {
     // SAFETY: zeros are a valid value of these structures; the pointers are to locals of the right types; the
     // handler does nothing.
     unsafe {
@@ -139,9 +149,10 @@ pub fn interrupt_at(ns: u64) -> io::Result<()> {
         let mut when: libc::itimerspec = std::mem::zeroed();
         when.it_value.tv_sec = (ns / 1_000_000_000) as i64;
         when.it_value.tv_nsec = (ns % 1_000_000_000) as i64;
-        check(libc::timer_settime(timer, libc::TIMER_ABSTIME, &when, ptr::null_mut()))?;
+        let timer = Interruption(timer);
+        check(libc::timer_settime(timer.0, libc::TIMER_ABSTIME, &when, ptr::null_mut()))?;
+        Ok(timer)
     }
-    Ok(())
 }
 
 /// A socket of IPv4.

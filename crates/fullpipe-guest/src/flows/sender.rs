@@ -147,10 +147,8 @@ impl Writer<'_> {
             return Ok(());
         }
 
-        // The deadline interrupts a write that waits for room in the buffer (EINTR).
-        if let Some(deadline) = self.deadline {
-            sys::interrupt_at(deadline)?;
-        }
+        // The deadline interrupts a write that waits for room in the buffer (EINTR). The thread may serve later connections.
+        let _interruption = self.deadline.map(sys::interrupt_at).transpose()?;
         while self.left >= self.size {
             let whole = usize::try_from(self.left / self.size).unwrap_or(usize::MAX);
             match self.writes.send(self.socket, whole) {
