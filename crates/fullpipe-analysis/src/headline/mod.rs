@@ -43,14 +43,16 @@ pub(super) fn run(
     let (headline, findings) = match datagrams::subject(meta, run) {
         Some(own) => (datagrams::headline(meta, run, own), Vec::new()),
         None => match Subject::new(meta, lives, run) {
-            Some(subject) => of_flows(Context {
-                meta,
-                traces,
-                lives,
-                run,
-                subject: &subject,
-                grade: Grade::CannotTell,
-            }),
+            Some(subject) => {
+                let of = |subject: &Subject| {
+                    let grade = Grade::CannotTell;
+                    of_flows(Context { meta, traces, lives, run, subject, grade })
+                };
+                // A path that swallows packets stops one flow for good, however well the others do.
+                let hung = Subject::hung(meta, lives, run).map(|hung| of(&hung));
+                let swallowed = |own: &(Headline, _)| own.0.code.as_deref() == Some(SWALLOWED);
+                hung.filter(swallowed).unwrap_or_else(|| of(&subject))
+            }
             None => (datagrams::pings(run).unwrap_or_else(no_traffic), Vec::new()),
         },
     };
@@ -286,8 +288,21 @@ fn reached(context: &Context, grade: Grade) -> String {
         (Grade::Failed, None) if mount::is_unanswered(context) => {
             format!("FAILED: no call was answered. {rate}")
         }
-        (Grade::Failed, None) => format!("FAILED: no data arrived. {rate}"),
+        (Grade::Failed, None) => format!("FAILED: no data{} arrived. {rate}", whose(context)),
         _ => rate,
+    }
+}
+
+/// " of scp": names of the judged flows, where others of the run carried data.
+fn whose(context: &Context) -> String {
+    if context.run.flows.iter().all(|flow| flow.bytes == 0) {
+        return String::new();
+    }
+    let mut names = context.subject.flows.iter().map(|one| &one.flow.name[..]);
+    let first = names.next().unwrap_or_default();
+    match names.count() {
+        0 => format!(" of {first}"),
+        more => format!(" of {first} and {more} more"),
     }
 }
 
@@ -315,6 +330,8 @@ const KEPT: [&str; 4] = ["small_mss", "nic", "policer", "compete"];
 const SAWTOOTH: [&str; 2] = ["ss_short", "small_buffer"];
 /// Share of the path from which on other flows are worth a word: without them the first one has 1.2 times as much.
 const SHARES: f64 = 1.0 / 6.0;
+/// Code of a path that swallows full packets.
+const SWALLOWED: &str = "pmtu";
 /// Name of the limit of slow start.
 const SLOW_START: &str = Limit::CwndSlowStart.about().name;
 /// Name of the rule with a flow's whole growth as its cause.

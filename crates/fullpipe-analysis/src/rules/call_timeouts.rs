@@ -81,9 +81,9 @@ fn repeated(own: &Nfs, mount: &Mount, timeo: Option<Time>) -> String {
     };
     match own.requests {
         Some(calls) => format!(
-            "{} of {} calls were sent again before their answer came, and {work}",
-            numbers::count(calls.sent_again),
-            numbers::count(calls.count + calls.sent_again)
+            "{} calls were sent {} times more before their answers came, and {work}",
+            numbers::count(calls.count),
+            numbers::count(calls.sent_again)
         ),
         None => format!(
             "calls are sent again before their answer comes{}, {work}, and no call was ever answered",

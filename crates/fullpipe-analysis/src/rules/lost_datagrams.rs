@@ -122,11 +122,14 @@ fn cure_of_socket(host: &str, stage: &Stage, reading: Option<&Reading>) -> Strin
             if own.paused_drops >= PAUSES && own.cpu < BUSY && own.pause_rcvbuf > Some(has) =>
         {
             format!(
-                "Let the program ask for an SO_RCVBUF of {} (up to {most}), which holds what comes meanwhile, or read sooner",
+                "Let the program ask for an SO_RCVBUF of {}, which holds what comes meanwhile, and raise {most} to as much, or \
+                 let it read sooner",
                 bytes(own.pause_rcvbuf.unwrap_or_default())
             )
         }
         // Without a known pause no size can be named.
-        _ => format!("Let the program ask for a larger SO_RCVBUF (up to {most}), or read sooner"),
+        _ => format!(
+            "Let the program ask for a larger SO_RCVBUF, and raise {most} to as much, or let it read sooner"
+        ),
     }
 }

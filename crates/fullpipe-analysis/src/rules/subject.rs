@@ -96,6 +96,22 @@ impl<'a> Subject<'a> {
         })
     }
 
+    /// The flows of the run's main way that carried nothing beside others that did; none where there are none.
+    pub fn hung(meta: &'a RunMeta, lives: &Lives, run: &'a Run) -> Option<Subject<'a>> {
+        let direction = meta.main_way?;
+        let all: Vec<One> = of(meta, lives, run, direction).collect();
+        let (mut flows, others): (Vec<One>, Vec<One>) =
+            all.into_iter().partition(|one| one.flow.bytes == 0);
+        if flows.is_empty() || others.is_empty() {
+            return None;
+        }
+        for one in &mut flows {
+            one.needs = one.meta.settings.needs(1, &one.meta.congestion);
+        }
+        let allowed = meta.way(direction).allowed.as_ref();
+        Some(Subject { rate: 0.0, allowed, starved: 0, faint: 0, flows })
+    }
+
     /// Rate of payload that the path allows, Mb/s.
     pub fn allowed_mbit(&self) -> Option<f64> {
         self.allowed.map(Allowed::mbit)

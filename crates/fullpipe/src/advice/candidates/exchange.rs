@@ -139,12 +139,13 @@ pub fn sooner(case: &Case) -> Vec<Vec<Change>> {
 
 /// TCP_NODELAY at each end of the flows that does not set it and has messages with parts that may wait.
 fn without_delay(case: &Case) -> Vec<Change> {
-    // One message at a time, in one write and one segment, has no part that waits.
+    // One message at a time, in one write and one segment, has no part that waits. A message without an answer may follow
+    // one that is not acknowledged yet.
     let run = &case.today;
     let has_parts = |own: &&Flow| {
-        let asks = run.opens(own);
         let is_whole = own.message() <= u64::from(own.write.min(run.mss()));
-        !is_whole || asks.in_flight() > 1
+        let is_alone = run.reverse_flow(own).is_some() && run.opens(own).in_flight() <= 1;
+        !(is_whole && is_alone)
     };
     let off = ends(case).filter(has_parts);
     let off = off.filter(|own| !own.has_option(NODELAY));

@@ -3,7 +3,9 @@
 use super::keys::{set, text};
 use super::path::{fastest, swallowing};
 use crate::analysis::main_way;
-use crate::scenario::{DatagramKind, Host, NfsOperation, QdiscKind, Resolved, SetOption, TIMEO};
+use crate::scenario::{
+    App, DatagramKind, Flow, Host, NfsOperation, QdiscKind, Resolved, SetOption, TIMEO,
+};
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::{Autotuning, Direction, QueueLimit, System};
 use fullpipe_sim::tcp::modelled::are_modelled;
@@ -90,6 +92,20 @@ pub fn first_window(run: &Resolved) -> Vec<SetOption> {
     let ends = super::judged(run).iter().all(|at| run.flow[*at].bytes.is_some());
     let key = set(&["hosts", name, "initcwnd"], text(format!("{FIRST_WINDOW} packets")));
     (is_less && ends).then_some(key).into_iter().collect()
+}
+
+/// No new slow start after pauses, where a program has some.
+pub fn no_idle_restart(run: &Resolved) -> Vec<SetOption> {
+    let [(name, host), _] = of_data(run);
+    let mut flows = super::judged(run).into_iter().map(|at| &run.flow[at]);
+    let pauses = |flow: &Flow| match flow.app {
+        App::OnOff { .. } => true,
+        App::Messages { period, .. } => period.is_some() || run.reverse_flow(flow).is_some(),
+        _ => false,
+    };
+    let key = sysctl(name, "net.ipv4.tcp_slow_start_after_idle", 0);
+    let helps = host.config.sysctl.tcp_slow_start_after_idle && flows.any(pauses);
+    helps.then_some(key).into_iter().collect()
 }
 
 /// A sender that searches for the path MTU, where a link swallows full packets; its kernel is one with that search in the simulator.

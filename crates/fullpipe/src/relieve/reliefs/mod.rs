@@ -63,6 +63,7 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("reads", "A program with larger reads", "cpu_receiver", flows::larger_reads),
     ("writer", "A program that writes without limit", "app_write", flows::writer),
     ("pauses", "A program without pauses", "app_onoff", flows::no_pauses),
+    ("idle-restart", "cwnd that outlasts pauses", "app_onoff", hosts::no_idle_restart),
     ("no-cork", "Clearing TCP_CORK", "nagle", flows::no_cork),
     ("in-flight", "A program with more in flight", "app_window", flows::more_in_flight),
     ("nodelay", "TCP_NODELAY", "nagle", flows::no_delay),
@@ -184,6 +185,7 @@ mod tests {
                 "moderation",
                 "reads",
                 "pauses",
+                "idle-restart",
                 "no-cork",
                 "in-flight",
                 "nodelay",
@@ -225,6 +227,22 @@ mod tests {
         assert_eq!(of_pmtu(", mss_clamp = 1361"), ["path-mtu", "mss-clamp", "mtu-probing"]);
         assert!(of_pmtu(", mss_clamp = \"pmtu\"").is_empty());
         assert_eq!(of_pmtu(", icmp = true"), ["path-mtu", "mss-clamp"]);
+    }
+
+    /// Programs that write by the clock, and programs that wait for answers, pause.
+    #[test]
+    fn cwnd_outlasts_pauses_where_a_program_has_some() {
+        let relieves = |more: &str| {
+            let base = resolved(&format!(
+                "[path]\nrate = \"100Mbit\"\ndelay = {{ forward = \"10ms\", back = \"10ms\" }}\n\
+                 [hosts]\nsender = {{ kernel = \"6.12\" }}\nreceiver = {{ kernel = \"6.12\" }}\n\
+                 [[flow]]\nname = \"frames\"\nduration = \"3s\"\n{more}\n",
+            ));
+            reliefs(&base).iter().any(|own| own.name == "idle-restart")
+        };
+        assert!(relieves("app = { kind = \"messages\", size = \"1MB\", period = \"1s\" }"));
+        assert!(relieves("app = { kind = \"on-off\", on = \"1s\", off = \"1s\" }"));
+        assert!(!relieves(""));
     }
 
     #[test]
