@@ -46,24 +46,25 @@ pub struct Transmit {
 }
 
 impl Transmit {
-    /// Idle output side of `host` with this `name`, before a direction of `elements`. `seed` and `mtu` are the run's,
-    /// `samples` are the trace's.
+    /// Idle output side of `host` before a direction of `elements`. Its qdisc draws random numbers from `seed` and the
+    /// host's `name`. The trace takes `samples`.
     pub fn new(
-        (host, name): (&Host, &str),
+        host: &Host,
+        name: &str,
         elements: &[Element],
-        (seed, mtu): (u64, u32),
+        seed: u64,
+        mtu: u32,
         samples: Samples,
     ) -> Transmit {
-        let qdisc =
-            match host.qdisc {
-                config::Qdisc::PfifoFast => {
-                    let (limit, driver) = (host.qdisc_limit, host.driver);
-                    Queue::PfifoFast(Box::new(Qdisc::new((limit, driver), samples)))
-                }
-                config::Qdisc::Of(discipline, limit) => Queue::Dequeue(Box::new(
-                    DequeueQdisc::new((discipline, limit), seed, name, samples),
-                )),
-            };
+        let qdisc = match host.qdisc {
+            config::Qdisc::PfifoFast => {
+                let (limit, driver) = (host.qdisc_limit, host.driver);
+                Queue::PfifoFast(Box::new(Qdisc::new(limit, driver, samples)))
+            }
+            config::Qdisc::Of(discipline, limit) => {
+                Queue::Dequeue(Box::new(DequeueQdisc::new(discipline, limit, seed, name, samples)))
+            }
+        };
         Transmit {
             qdisc,
             ring: TxRing::new(host, mtu, samples),
@@ -80,7 +81,7 @@ impl Transmit {
             Direction::Backward => &config.back,
         };
         let name = format!("{}.qdisc", host.name);
-        Transmit::new((host.host, &name), way, (config.seed, config.mtu), config.samples())
+        Transmit::new(host.host, &name, way, config.seed, config.mtu, config.samples())
     }
 
     /// [`Train::skb`] of the skb that is offered next.
@@ -104,7 +105,11 @@ impl Transmit {
         self.skb = self.skb.wrapping_add(u32::from(self.numbered));
         match &mut self.qdisc {
             Queue::PfifoFast(qdisc) => {
-                offer(qdisc, (&mut self.ring, &mut self.refused), now, skb, out)
+                let Some(entered) = offer(qdisc, &mut self.ring, now, skb, out) else {
+                    return Verdict::Refused;
+                };
+                self.refused = entered.requeued;
+                Verdict::Taken
             }
             Queue::Dequeue(qdisc) => {
                 qdisc.push(now, Skb { trains: skb.to_vec(), tag }, &mut self.ring, out)
@@ -211,13 +216,20 @@ impl Transmit {
     }
 }
 
+/// An skb that `pfifo_fast` has accepted.
+struct Accepted {
+    /// Time at which the driver refused it, if it did.
+    requeued: Option<Time>,
+}
+
+/// Offers an skb to `pfifo_fast`, and to the `ring` behind it; none where the qdisc is full.
 fn offer(
     qdisc: &mut Qdisc,
-    (ring, refused): (&mut TxRing, &mut Option<Time>),
+    ring: &mut TxRing,
     now: Time,
     skb: &[Train],
     out: &mut Vec<Train>,
-) -> Verdict {
+) -> Option<Accepted> {
     let (segments, bytes) = size(skb);
     qdisc.forget_entered(now);
 
@@ -225,7 +237,7 @@ fn offer(
     let passes = qdisc.is_empty() && ring.has_room(now, segments);
     if !passes && qdisc.is_full() {
         qdisc.refuse(now, bytes);
-        return Verdict::Refused;
+        return None;
     }
     // If no skb waits, none will enter the ring later than now.
     debug_assert!(!passes || ring.last_entry() <= now);
@@ -233,9 +245,9 @@ fn offer(
     let entry = if passes { now.0 } else { ring.entry_time(now, segments) };
 
     // The skb becomes the first when the one before enters, and enters when there is room.
-    *refused = qdisc.enter(now, (first, entry), bytes);
+    let requeued = qdisc.enter(now, first, entry, bytes);
     ring.enter(entry, segments, skb, out);
-    Verdict::Taken
+    Some(Accepted { requeued })
 }
 
 /// Segments of an skb, and their bytes.

@@ -208,7 +208,7 @@ impl Way {
 impl Simulation {
     fn new(config: &Config) -> Result<Simulation, String> {
         let (mss, headers) = mss(config)?;
-        let shared = Shared::new(config, (mss, headers));
+        let shared = Shared::new(config, mss, headers);
         let hosts = 0..config.hosts().len();
         Ok(Simulation {
             ways: [Direction::Forward, Direction::Backward].map(|way| Way::new(config, way)),
