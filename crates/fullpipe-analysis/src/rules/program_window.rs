@@ -60,8 +60,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             "Let the program on {to} allow {raise} (a larger window or more requests), or use several connections: no \
              sysctl raises this window"
         ))
-        .setting(valued(
-            ("the program's window", to),
+        .setting(valued("the program's window", to,
             words::window(window),
             needed,
             AskedBy::Program,
