@@ -11,7 +11,7 @@
 //! - PSH is never set. The receiver keeps its side open and sends no FIN.
 
 mod headers;
-mod way;
+mod sent_segments;
 
 use crate::config::{Config, Direction, Flow};
 use crate::host::transmit::SkbFate;
@@ -24,8 +24,8 @@ use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use headers::Headers;
-pub(crate) use way::Fate;
-use way::Way;
+pub(crate) use sent_segments::Fate;
+use sent_segments::SentSegments;
 
 /// An skb that its host's qdisc has accepted.
 pub(crate) struct Sent<'a> {
@@ -140,7 +140,7 @@ pub(crate) struct Capture {
     /// Hosts of each flow's data.
     flows: Vec<Going>,
     /// Packets of each host.
-    ways: Vec<Way>,
+    ways: Vec<SentSegments>,
     seen: BinaryHeap<Reverse<Sighting>>,
     sightings: u64,
     /// Serials of the packets that GRO joined to one packet, by that packet's host and serial.
@@ -178,7 +178,7 @@ impl Capture {
             point,
             headers: Headers::new(point, asked, agreed, mss),
             flows: agreed.flows.iter().map(|flow| Going::of(flow, agreed)).collect(),
-            ways: agreed.hosts().iter().map(|_| Way::default()).collect(),
+            ways: agreed.hosts().iter().map(|_| SentSegments::default()).collect(),
             seen: BinaryHeap::new(),
             sightings: 0,
             joined: BTreeMap::new(),
