@@ -39,7 +39,7 @@ test-guest:
 	FULLPIPE_TEST_INIT="$(CURDIR)/target/guest/$(GUEST_TARGET)/release/fullpipe-init" \
 		cargo test -p fullpipe-guest --test in_kernel
 
-# The golden tables of scenarios/parity on genuine Linux, recorded anew (needs `fullpipe kernel build`), random scenarios,
+# The golden tables of scenarios/parity on real Linux, recorded anew (needs `fullpipe kernel build`), random scenarios,
 # and then the pages of distances to them. FULLPIPE_PARITY=NAME in front: those of scenarios/parity/NAME.toml alone.
 parity-record:
 	FULLPIPE_REQUIRE_KERNEL=1 cargo test -p fullpipe --test all -- --ignored parity::record::record --nocapture
@@ -63,11 +63,11 @@ COUNT ?= 5
 parity-random:
 	cargo run --release -p fullpipe-cli -- parity --random $(COUNT) --seed $(SEED)
 
-# The table of docs/nfs.md, from runs of scenarios/workloads/nfs.toml on genuine Linux (needs `fullpipe kernel build --config nfs`).
+# The table of docs/nfs.md, from runs of scenarios/workloads/nfs.toml on real Linux (needs `fullpipe kernel build --config nfs`).
 nfs:
 	cargo test -p fullpipe --test all -- --ignored --exact nfs::record --nocapture
 
-# Forty random mounts on genuine Linux, kept in scenarios/nfs (those whose scenario has not changed stay), and then the
+# Forty random mounts on real Linux, kept in scenarios/nfs (those whose scenario has not changed stay), and then the
 # simulator's distances to them, into docs/nfs.md.
 nfs-record:
 	cargo test -p fullpipe --test all -- --ignored nfs::record_random nfs_questions::record --nocapture
@@ -147,8 +147,9 @@ prose:
 style:
 	python3 tools/style.py
 
-# Whether the crates, and the folders of each, depend on each other in one direction (tools/shape.py), and whether each doc
-# comment begins with its subject (tools/prose.py).
+# Whether the crates, and the folders of each, depend on each other in one direction (tools/shape.py), whether each doc comment
+# begins with its subject (tools/prose.py), and whether no function takes a tuple (tools/style.py).
 shape:
 	python3 tools/shape.py
 	python3 tools/prose.py --check
+	python3 tools/style.py --check

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Seconds that a newcomer waits: acceptance measurements, none of them a test.
 #
-#   benches/acceptance.sh first-result   clone, build, kernel, first result on genuine Linux, then a second one
+#   benches/acceptance.sh first-result   clone, build, kernel, first result on real Linux, then a second one
 #   benches/acceptance.sh ci             .ci/run of a clone without a kernel in the cache
 #   benches/acceptance.sh ci-cached      the same with the user's cache
 #

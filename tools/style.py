@@ -3,7 +3,8 @@
 
 It reads all Rust sources but tests and examples. A body is what stands between a function's braces; a line counts as comment where it begins
 with `//`. A closure is one that `let` names; used once means that its name stands once more in the body. `--closures` prints each of
-those, `--long` each function above 40 lines, and `--file PART` looks at files whose path contains PART alone.
+those, `--long` each function above 40 lines, and `--file PART` looks at files whose path contains PART alone. `--check` fails where a
+function, of a test too, takes a tuple: its parts have no names where it is called.
 """
 
 import argparse
@@ -17,6 +18,9 @@ from shape import ROOT, without_comments, without_tests
 
 LONG_FILE = 500
 LONG_FUNCTION = 40
+
+# Files that may still have functions that take a tuple. The list only shrinks.
+EXCEPTIONS = set()
 
 
 @dataclass
@@ -61,13 +65,66 @@ def functions(path):
         yield Function(path, found.group(1), line, body, code[begin.end():end - 1])
 
 
+def closing(code, begin):
+    """Index behind the bracket that closes the one at `begin`."""
+    depth, at = 0, begin
+    while at < len(code):
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(code[at], 0)
+        at += 1
+        if depth == 0:
+            break
+    return at
+
+
+def parameters(code):
+    """Line, name of the function, and text of each parameter of each function."""
+    for found in re.finditer(r"\bfn\s+(\w+)", code):
+        at, depth = found.end(), 0
+        while at < len(code) and (code[at] != "(" or depth):
+            if code[at:at + 2] == "->":
+                at += 1
+            else:
+                depth += {"<": 1, ">": -1}.get(code[at], 0)
+            at += 1
+        inside = code[at + 1:closing(code, at) - 1].replace("->", "  ")
+        start, depth = 0, 0
+        for end, letter in enumerate(inside + ","):
+            depth += {"(": 1, "[": 1, "<": 1, ")": -1, "]": -1, ">": -1}.get(letter, 0)
+            if letter == "," and depth == 0:
+                line = code.count("\n", 0, found.start()) + 1
+                yield line, found.group(1), " ".join(inside[start:end].split())
+                start = end + 1
+
+
+def is_tuple(parameter):
+    """Whether a parameter is a tuple, may be one, or is taken apart as one. Values that `proptest` draws are no parameters."""
+    pattern, _, kind = parameter.partition(":")
+    if re.search(r"\bin\b", pattern):
+        return False
+    kind = re.sub(r"^\s*&?('\w+ )?(mut )?(Option<)?&?", "", kind)
+    return bool(re.match(r"(mut )?&?\(", pattern)) or bool(re.match(r"\((?!\)|dyn |impl )", kind))
+
+
+def tuple_parameters():
+    """Functions that take a tuple, each with its place."""
+    for path in sorted(set(tracked("*.rs", "**/*.rs")) - EXCEPTIONS):
+        for line, name, parameter in parameters(without_comments((ROOT / path).read_text())):
+            if is_tuple(parameter):
+                yield f"{path}:{line}: {name}: {parameter}"
+
+
 def main():
     """Prints the figures."""
     asks = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asks.add_argument("--closures", action="store_true", help="print closures that are used once")
     asks.add_argument("--long", action="store_true", help=f"print functions above {LONG_FUNCTION} lines")
+    asks.add_argument("--check", action="store_true", help="fail where a function takes a tuple")
     asks.add_argument("--file", default="", help="only files whose path contains this")
     asked = asks.parse_args()
+    if asked.check:
+        taken = list(tuple_parameters())
+        print("\n".join(taken) if taken else "No function takes a tuple.")
+        return int(bool(taken))
 
     paths = sources(asked.file)
     every = [own for path in paths for own in functions(path)]

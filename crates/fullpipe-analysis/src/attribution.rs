@@ -96,7 +96,7 @@ impl Attribution {
         Attribution { cumulative }
     }
 
-    /// Nanoseconds between two numbers of samples, in the order of [`limit_names`].
+    /// Nanoseconds of each limit between samples `from` and `to`, in the order of [`limit_names`].
     pub fn spent(&self, from: usize, to: usize) -> [u64; COUNT] {
         let last = self.cumulative.len() - 1;
         let (from, to) = (&self.cumulative[from.min(last)], &self.cumulative[to.min(last)]);
@@ -261,7 +261,7 @@ fn split_idle(spent: &mut Split, span: &Span, turns: &Turns) {
     }
 }
 
-/// The limit of the first that never idled, in the order in which they are blamed.
+/// Limit of the first place that never idled within `window`; the order of places decides where several did not.
 fn busy(passed: &Passed, now: &FlowSample, window: Time) -> Option<usize> {
     let time = now.time;
     let share =

@@ -4,11 +4,11 @@
 //! where the previous bin ends. The counts of all bins add up to the run's.
 
 use super::document::{Bins, PlaceBins, Rates};
-use super::lookup::{FlowTrace, SampledStage, Traces, mbit};
+use super::lookup::{FlowTrace, StageTrace, Traces, mbit};
 use super::occupancy::Occupancy;
 use crate::meta::RunMeta;
 use crate::picture::WITHOUT_PACKETS;
-use fullpipe_base::trace::{FlowSample, StageSample};
+use fullpipe_base::trace::{FlowSample, StageInfo, StageSample};
 use fullpipe_base::units::Time;
 use fullpipe_trace::recording::Recording;
 
@@ -27,7 +27,11 @@ pub fn bins(meta: &RunMeta, recording: &Recording, traces: &Traces) -> Bins {
         end_s: seconds(&|span| span.1),
         sum: sum(&spans, &flows),
         flows,
-        places: traces.stages.iter().filter_map(|stage| place(&spans, stage)).collect(),
+        places: traces
+            .stages
+            .iter()
+            .filter_map(|(info, trace)| place(&spans, info, trace))
+            .collect(),
     }
 }
 
@@ -90,7 +94,7 @@ fn with_rates(spans: &[(Time, Time)], rates: Rates) -> Rates {
 }
 
 /// Bins of a place. None for a stage without packets, and where nothing ever waited and nothing was dropped.
-fn place(spans: &[(Time, Time)], (info, trace): &SampledStage) -> Option<PlaceBins> {
+fn place(spans: &[(Time, Time)], info: &StageInfo, trace: &StageTrace) -> Option<PlaceBins> {
     if WITHOUT_PACKETS.contains(&info.kind) {
         return None;
     }

@@ -30,14 +30,15 @@ pub fn distance(a: &Flow, b: &Flow) -> Distance {
     let common = common(&a.series, &b.series);
     let cwnd =
         |series: &Series, index: usize| series.cwnd.get(index).copied().map_or(0.0, f64::from);
-    let windows = common.iter().map(|&(at, i, j)| (at, cwnd(&a.series, i), cwnd(&b.series, j)));
+    let windows =
+        common.iter().map(|end| (end.at_s, cwnd(&a.series, end.in_a), cwnd(&b.series, end.in_b)));
     let windows: Vec<_> = windows.collect();
 
     // One bucket apart may be a shift in time: two in a row make a parting.
     let lasting = windows.windows(2).position(|pair| {
         pair.iter().all(|(_, a, b)| relative(*a, *b) > PARTED.0 && (a - b).abs() > PARTED.1)
     });
-    let diverged = lasting.and_then(|first| parting(a, b, common[first]));
+    let diverged = lasting.and_then(|first| parting(a, b, &common[first]));
     let resent = |flow: &Flow| flow.retransmitted_segments as f64;
 
     // The earlier of the two cuts bounds what both runs know.
@@ -76,8 +77,9 @@ fn intervals(a: &Flow, b: &Flow) -> Vec<IntervalPair> {
 }
 
 /// The parting at a common bucket, with the moments there.
-fn parting(a: &Flow, b: &Flow, (at_s, i, j): (f64, usize, usize)) -> Option<Parting> {
-    let states = (State::at(&a.series, i)?, State::at(&b.series, j)?);
+fn parting(a: &Flow, b: &Flow, bucket_end: &CommonEnd) -> Option<Parting> {
+    let &CommonEnd { at_s, in_a, in_b } = bucket_end;
+    let states = (State::at(&a.series, in_a)?, State::at(&b.series, in_b)?);
     let srtt_us = states.0.srtt_us.max(states.1.srtt_us).unwrap_or(0);
     let bucket = a.series.bucket_s.max(b.series.bucket_s);
 
@@ -98,8 +100,17 @@ fn parting(a: &Flow, b: &Flow, (at_s, i, j): (f64, usize, usize)) -> Option<Part
     Some(Parting { at_s, a: states.0, b: states.1, from_s, events_a, events_b })
 }
 
-/// Ends of buckets that both series have, and their places.
-fn common(a: &Series, b: &Series) -> Vec<(f64, usize, usize)> {
+/// End of a bucket that both series have.
+#[derive(Debug, PartialEq)]
+struct CommonEnd {
+    at_s: f64,
+    /// Index of the bucket in either series.
+    in_a: usize,
+    in_b: usize,
+}
+
+/// Ends of buckets that both series have.
+fn common(a: &Series, b: &Series) -> Vec<CommonEnd> {
     let mut j = 0;
     let mut common = Vec::new();
     for (i, at) in a.end_s.iter().enumerate() {
@@ -107,7 +118,7 @@ fn common(a: &Series, b: &Series) -> Vec<(f64, usize, usize)> {
             j += 1;
         }
         if b.end_s.get(j).is_some_and(|end| *end < at + SAME_TIME) {
-            common.push((*at, i, j));
+            common.push(CommonEnd { at_s: *at, in_a: i, in_b: j });
         }
     }
     common
@@ -169,6 +180,7 @@ mod tests {
     fn only_equal_times_are_compared() {
         let series = |ends: &[f64]| Series { end_s: ends.to_vec(), ..Series::default() };
         let found = common(&series(&[0.1, 0.2, 0.3]), &series(&[0.15, 0.2, 0.25, 0.3, 0.35]));
-        assert_eq!(found, [(0.2, 1, 1), (0.3, 2, 3)]);
+        let end = |at_s, in_a, in_b| CommonEnd { at_s, in_a, in_b };
+        assert_eq!(found, [end(0.2, 1, 1), end(0.3, 2, 3)]);
     }
 }

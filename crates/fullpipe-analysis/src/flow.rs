@@ -35,7 +35,7 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
     let end = trace.count(Time(life.end.as_ns().saturating_sub(1))) + 1;
 
     // Limits and reductions count samples of the flow's life alone.
-    let within = (trace.count(life.start), end);
+    let within = trace.count(life.start)..end;
     let (moments, moments_left_out) = moments(trace, life);
     Flow {
         name: about.name.clone(),
@@ -46,8 +46,8 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
         kernel: about.kernel.clone(),
         clock_start_s: life.clock.as_secs_f64(),
         series: series(meta, trace, life, &attribution, queue),
-        limits: attribution.named(within.0, within.1),
-        reductions: reductions(about, traces, (trace, &attribution), passed.sack, within),
+        limits: attribution.named(within.start, within.end),
+        reductions: reductions(about, traces, trace, &attribution, passed.sack, within.clone()),
         acks_dropped: dropped_acks(meta, about, traces),
         bytes: last.bytes_delivered,
         retransmitted_segments: last.segments_retransmitted,
@@ -58,7 +58,9 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
         time_to_full_rate_s: time_to_full_rate(meta.way(about.direction), &intervals),
         slow_start: slow_start(trace, life, link),
         slow_start_rounds: rounds(trace, life, meta.sample),
-        medians: medians(&trace.samples[within.0.min(within.1)..within.1.min(trace.samples.len())]),
+        medians: medians(
+            &trace.samples[within.start.min(within.end)..within.end.min(trace.samples.len())],
+        ),
         completion_s: life.complete.then(|| life.end.saturating_sub(life.start).as_secs_f64()),
         aborted: life.aborted.map(|errno| Aborted { at_s: since_clock(life, life.end), errno }),
         messages: messages(trace),

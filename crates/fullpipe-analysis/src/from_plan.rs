@@ -29,7 +29,7 @@ impl RunMeta {
             loops: Loop::all(run).iter().filter_map(|own| of_loop(own, run)).collect(),
             waits: waits(run),
             datagrams: run.datagrams.iter().map(datagrams).collect(),
-            nfs: run.mounts().map(nfs).collect(),
+            nfs: run.mounts().map(|(own, connections)| nfs(own, connections)).collect(),
             chosen_qdiscs: chosen_qdiscs(run),
             tuned: tuned(run),
             engine: made.engine,
@@ -76,7 +76,7 @@ fn waits(run: &Resolved) -> Vec<WaitMeta> {
     run.flow.iter().enumerate().filter_map(of).collect()
 }
 
-/// Kernels without a validated profile; `genuine`: a kernel ran, not a profile.
+/// Kernels without a validated profile; `real`: a kernel ran, not a profile.
 fn unvalidated(run: &Resolved, real: bool) -> Vec<String> {
     let kernels = run.stations().into_iter().map(|station| station.host.config.kernel.clone());
     let mut kernels: Vec<String> = kernels.filter(|own| !real && is_unvalidated(own)).collect();
@@ -126,7 +126,7 @@ fn tuned(run: &Resolved) -> BTreeMap<String, u64> {
     bounds
 }
 
-fn nfs((own, connections): (&Nfs, Range<usize>)) -> NfsMeta {
+fn nfs(own: &Nfs, connections: Range<usize>) -> NfsMeta {
     NfsMeta {
         name: own.name.clone(),
         version: match own.version {

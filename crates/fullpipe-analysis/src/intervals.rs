@@ -36,9 +36,9 @@ fn bounds(meta: &RunMeta, life: &Life) -> Vec<(Time, Time)> {
     bounds
 }
 
-/// The time over which an interval's samples count: from the last sample before it to its last one,
+/// The time over which the samples of the interval `from` to `to` count: from the last sample before it to its last one,
 /// or to the end of the flow. It is the interval's length where its bounds are samples.
-fn sampled(flow: &FlowTrace, life: &Life, (from, to): (Time, Time)) -> Time {
+fn sampled(flow: &FlowTrace, life: &Life, from: Time, to: Time) -> Time {
     let at = |bound: Time| match flow.count(bound) {
         0 => bound,
         count => flow.before(count).time,
@@ -68,7 +68,7 @@ pub fn intervals(
             end_s: to.saturating_sub(life.clock).as_secs_f64(),
             bytes,
             segments: after.segments_delivered.saturating_sub(before.segments_delivered),
-            throughput_mbit: mbit(bytes, sampled(flow, life, (from, to))),
+            throughput_mbit: mbit(bytes, sampled(flow, life, from, to)),
             retransmitted_segments: after
                 .segments_retransmitted
                 .saturating_sub(before.segments_retransmitted),

@@ -118,16 +118,20 @@ pub fn run_in(view: View, meta: &RunMeta, recording: &Recording) -> document::Ru
     // The headline reads the finished run, and the view bounds what it may see.
     let (headline, findings) = match view {
         View::Model => headline::run(meta, &traces, &lives, &run),
-        View::SenderSockets => of_sockets(
-            view::sender::Sight::new(meta, recording).map(|sight| sockets::of_sender(&sight)),
-            meta,
-            &run,
-        ),
-        View::ReceiverSockets => of_sockets(
-            view::receiver::Sight::new(meta, recording).map(|sight| sockets::of_receiver(&sight)),
-            meta,
-            &run,
-        ),
+        View::SenderSockets => {
+            let sight = view::sender::Sight::new(meta, recording);
+            sight.map_or_else(no_traffic, |sight| sockets::of_sender(&sight))
+        }
+        View::ReceiverSockets => {
+            let sight = view::receiver::Sight::new(meta, recording);
+            sight.map_or_else(no_traffic, |sight| sockets::of_receiver(&sight))
+        }
+    };
+
+    // Expectations of the run are judged as in all views.
+    let headline = match view {
+        View::Model => headline,
+        _ => headline::with_judgement(headline, meta, &run),
     };
     (run.headline, run.findings) = (Some(headline), findings);
     leave_out_what_did_not_begin(&mut run, &lives);
@@ -151,14 +155,9 @@ fn begun<T>(all: &mut Vec<T>, lives: &Lives) -> impl Iterator<Item = (usize, T)>
     all.filter(|(_, life)| life.begins).map(|(own, _)| own)
 }
 
-/// Headline and findings of a view of sockets; expectations of the run are judged as in all views.
-fn of_sockets(
-    answer: Option<(document::Headline, Vec<document::Finding>)>,
-    meta: &RunMeta,
-    run: &document::Run,
-) -> (document::Headline, Vec<document::Finding>) {
-    let (headline, findings) = answer.unwrap_or_else(|| (headline::no_traffic(), Vec::new()));
-    (headline::with_judgement(headline, meta, run), findings)
+/// Headline and findings of a view of sockets that has seen no traffic.
+fn no_traffic() -> (document::Headline, Vec<document::Finding>) {
+    (headline::no_traffic(), Vec::new())
 }
 
 /// Names of a plan's runs, one per engine; the plan's own name where there is only one.

@@ -25,7 +25,7 @@ pub fn main_datagrams(run: &Resolved) -> Option<&Datagrams> {
 
 /// Way on which programs ask for the most data, as far as the path carries it.
 ///
-/// Of two alike ones it is forward. None where no flow sends.
+/// Where both ways are alike it is forward. None where no flow sends.
 pub fn main_way(run: &Resolved) -> Option<Direction> {
     let [forward, backward] = [Direction::Forward, Direction::Backward].map(|way| asked(run, way));
     match (forward, backward) {

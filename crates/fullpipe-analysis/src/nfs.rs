@@ -58,9 +58,9 @@ fn one(own: &NfsMeta, connections: Range<usize>, recording: &Recording, lives: &
     let life = lives.flows.get(own.connection);
     let took = life.filter(|life| life.complete).map(|life| life.end.saturating_sub(life.clock));
     let operation = if own.reads { "READ" } else { "WRITE" };
-    let requests = requests((&own.host, operation), recording);
+    let requests = requests(&own.host, operation, recording);
 
-    // From then on the first call waits for its answer alone.
+    // The server has all it needs for its first answer from this time on.
     let from = match own.reads {
         true => life.map(|life| life.clock),
         false => first_call(own, connections, recording),
@@ -89,7 +89,7 @@ fn first_call(own: &NfsMeta, connections: Range<usize>, recording: &Recording) -
 }
 
 /// Requests of one operation from one host; none where its client has made no such request.
-fn requests((host, operation): (&str, &str), recording: &Recording) -> Option<Requests> {
+fn requests(host: &str, operation: &str, recording: &Recording) -> Option<Requests> {
     let last = |what: &str| {
         let name = format!("nfs.{operation}.{what}");
 

@@ -179,7 +179,7 @@ fn held(stage: &StageTrace) -> u128 {
     u128::from(stage.last().waiting_ns).max(stage.waiting())
 }
 
-/// The name of the stage with the most of that; the first of equals.
+/// Name of the stage with the largest value by `of`; the first of equals.
 fn most<'t, 'a: 't>(
     stages: impl Iterator<Item = &'t SampledStage<'a>>,
     of: fn(&StageTrace) -> u128,

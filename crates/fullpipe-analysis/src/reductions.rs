@@ -21,6 +21,7 @@ use fullpipe_base::tcp::CaState;
 use fullpipe_base::trace::FlowSample;
 use fullpipe_base::units::Time;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Kinds of elements in which packets overtake each other.
 const OVERTAKES: [&str; 2] = ["reorder", "jitter"];
@@ -67,10 +68,12 @@ fn counted(cutters: &[Cutter], sample: &FlowSample) -> Vec<u64> {
 pub fn reductions(
     about: &FlowMeta,
     traces: &Traces,
-    (trace, attribution): (&FlowTrace, &Attribution),
+    trace: &FlowTrace,
+    attribution: &Attribution,
     sack: bool,
-    (from, to): (usize, usize),
+    within: Range<usize>,
 ) -> BTreeMap<String, f64> {
+    let Range { start: from, end: to } = within;
     // D-SACKs show that packets arrived late; without SACK nothing shows it.
     let comes_late = !sack || trace.last().sender.dsack_dups > 0;
     let mut cutters = cutters(about, traces);

@@ -90,7 +90,7 @@ mod tests {
     };
 
     /// Time in ms, segments of 1000 bytes sent and acknowledged, ssthresh.
-    fn sample(&(ms, sent, acked, ssthresh): &(u64, u64, u64, u32)) -> FlowSample {
+    fn sample(ms: u64, sent: u64, acked: u64, ssthresh: u32) -> FlowSample {
         FlowSample {
             time: Time::ms(ms),
             segments_sent: sent,
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn at_samples_a_round_ends_where_its_data_is_acknowledged() {
-        let samples = SAMPLES.map(|row| sample(&row));
+        let samples = SAMPLES.map(|(ms, sent, acked, ssthresh)| sample(ms, sent, acked, ssthresh));
         let trace = FlowTrace::new(samples.iter().collect());
         let round = |start_s, end_s, segments| Round { start_s, end_s: Some(end_s), segments };
         let found = rounds(&trace, &LIFE, Time::ms(25));
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn what_the_engine_records_counts() {
-        let samples = SAMPLES.map(|row| sample(&row));
+        let samples = SAMPLES.map(|(ms, sent, acked, ssthresh)| sample(ms, sent, acked, ssthresh));
         let event = |ms, kind, value| Event { time: Time::ms(ms), flow: 0, kind, value };
         let events =
             [event(60, EventKind::Round, 0), event(170, EventKind::Round, 3)].map(|event| event);

@@ -1,10 +1,10 @@
 //! The stages' counters over a run.
 
 use super::document::Stage;
-use super::lookup::{SampledStage, Traces};
+use super::lookup::{StageTrace, Traces};
 use super::occupancy::Occupancy;
 use crate::meta::RunMeta;
-use fullpipe_base::trace::StageSample;
+use fullpipe_base::trace::{StageInfo, StageSample};
 
 /// Entry of each stage, in the recording's order.
 pub fn stages(meta: &RunMeta, traces: &Traces) -> Vec<Stage> {
@@ -16,7 +16,7 @@ pub fn stages(meta: &RunMeta, traces: &Traces) -> Vec<Stage> {
                 Some(_) => None,
                 None => meta.tuned.get(&one.0.name).copied(),
             },
-            ..stage(one)
+            ..stage(one.0, &one.1)
         })
         .collect()
 }
@@ -35,7 +35,7 @@ pub fn idle_qdiscs(chosen: &[String], stages: &[Stage]) -> Vec<String> {
         .collect()
 }
 
-fn stage((info, trace): &SampledStage) -> Stage {
+fn stage(info: &StageInfo, trace: &StageTrace) -> Stage {
     let last = trace.last();
     let peak = trace.samples.iter().map(|sample| sample.peak.max(sample.waiting)).max();
     let sampled = trace.waiting() as f64 / trace.samples.len().max(1) as f64;

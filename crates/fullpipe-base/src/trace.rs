@@ -8,7 +8,7 @@ mod socket;
 mod turns;
 
 pub use crate::limits::Limit;
-pub use packet::{Dropped, Offers, Packet, Point};
+pub use packet::{Dropped, Offers, Packet, Point, Timestamps};
 pub use socket::{ReceiverSocket, SenderSocket, option};
 pub use turns::Turns;
 

@@ -155,8 +155,8 @@ fn decides(relief: &str, cause: &str) -> bool {
     }
 }
 
-/// Gains of the reliefs that decide, first those of the cause. The first second cause ends the work: such a case is not
-/// scored.
+/// Gains of the reliefs that decide, first those of the cause. A relief of another cause that helps as well ends the
+/// work, because such a case is not scored.
 fn reliefs(
     text: &str,
     trials: &[Trial],

@@ -51,7 +51,7 @@ pub fn all<T: Send>(
         }
         let result = work(number);
         let done = done.fetch_add(1, Ordering::SeqCst) + 1;
-        print_progress(what, (done, count), begun, &last_line);
+        print_progress(what, done, count, begun, &last_line);
         result
     })?;
     if stopped() { Err(STOPPED.into()) } else { Ok(results) }
@@ -60,7 +60,8 @@ pub fn all<T: Send>(
 /// A line every few seconds, and one at the end.
 fn print_progress(
     what: &str,
-    (done, count): (usize, usize),
+    done: usize,
+    count: usize,
     begun: Instant,
     last_line: &Mutex<Instant>,
 ) {

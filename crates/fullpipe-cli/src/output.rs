@@ -27,8 +27,8 @@ enum Stream {
 const WIDTH: usize = 80;
 
 impl Output {
-    /// On standard output. Width from the terminal or COLUMNS; colour only on a terminal that shows
-    /// it, and never with NO_COLOR set to anything (no-color.org).
+    /// Style of standard output. The width is that of the terminal, or COLUMNS. Colour needs a terminal that shows it, and
+    /// NO_COLOR turns it off (no-color.org).
     pub fn detect() -> Output {
         Output { style: style(io::stdout()), stream: Stream::Out }
     }

@@ -57,7 +57,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// At most `most` messages at once, none longer than `size`.
+    /// Room for `most` messages at once, each of at most `size` bytes.
     pub fn new(size: usize, most: usize) -> Arrivals {
         let mut buffer = vec![0_u8; size * most];
         let mut pieces: Vec<libc::iovec> = buffer

@@ -53,14 +53,20 @@ pub fn ends(plan: &Plan, flow: usize) -> [End; 2] {
 fn connection(plan: &Plan, flow: usize) -> [End; 2] {
     let hosts = [left(0), right(plan.routers.len())];
     let [from, to] = if plan.flows[flow].backward { [hosts[1], hosts[0]] } else { hosts };
-    [(from, sender_port(flow, plan.seed)), (to, receiver_port(flow))]
+    [
+        End { address: from, port: sender_port(flow, plan.seed) },
+        End { address: to, port: receiver_port(flow) },
+    ]
 }
 
 /// The ends of a connection of a mount: the client, then the server.
 fn of_mount(plan: &Plan, connection: usize) -> [End; 2] {
     [
-        (left(client_of(plan, connection)), sender_port(connection, plan.seed)),
-        (server(plan), NFS_PORT),
+        End {
+            address: left(client_of(plan, connection)),
+            port: sender_port(connection, plan.seed),
+        },
+        End { address: server(plan), port: NFS_PORT },
     ]
 }
 
@@ -113,7 +119,10 @@ pub fn ends_of_datagrams(plan: &Plan, index: usize) -> [End; 2] {
     let [from, to] = if plan.datagrams[index].backward { [hosts[1], hosts[0]] } else { hosts };
     // Ports of UDP are no ports of TCP, but a sender's port must not be another receiver's.
     let number = plan.connections() + index;
-    [(from, sender_port(number, plan.seed)), (to, receiver_port(number))]
+    [
+        End { address: from, port: sender_port(number, plan.seed) },
+        End { address: to, port: receiver_port(number) },
+    ]
 }
 
 /// Port at which the receiver waits for a flow.

@@ -53,7 +53,12 @@ pub fn make(plan: &Plan) -> Result<Path> {
             [(link == 0).then_some(&plan.sender), (link + 1 == last).then_some(&plan.receiver)];
         let larger = ends.into_iter().flatten().filter_map(|own| own.mtu).max();
         let mtu = larger.unwrap_or(plan.mtu);
-        join(&mut before[link], &mut after[0], (link, LEFT_DEVICE, LEFT), (plan, mtu))?;
+        join(
+            &mut before[link],
+            &mut after[0],
+            &Link { number: link, device: LEFT_DEVICE, name: LEFT, mtu },
+            plan,
+        )?;
     }
     route(&mut namespaces[..=last], plan)?;
     let to_receiver = |link| [(layout::right(last - 1), layout::right(link))];
@@ -105,13 +110,18 @@ fn make_namespaces(plan: &Plan) -> Result<Vec<Namespace>> {
     (0..=last + plan.beside.len()).map(make).collect()
 }
 
-/// Joins two neighbours by a link, which at `b` has the device of that number and name.
-fn join(
-    a: &mut Namespace,
-    b: &mut Namespace,
-    (link, index, name): (usize, u32, &str),
-    (plan, mtu): (&Plan, u32),
-) -> Result<()> {
+/// A link between two neighbours.
+struct Link<'a> {
+    number: usize,
+    /// Number and name of its device at the right neighbour.
+    device: u32,
+    name: &'a str,
+    mtu: u32,
+}
+
+/// Joins two neighbours by a link, with `a` on its left and `b` on its right.
+fn join(a: &mut Namespace, b: &mut Namespace, own: &Link, plan: &Plan) -> Result<()> {
+    let &Link { number: link, device: index, name, mtu } = own;
     let here = End { index: RIGHT_DEVICE, name: RIGHT, mac: layout::mac(link, 1) };
     let there = End { index, name, mac: layout::mac(link, 2) };
     a.netlink.veth(&here, &there, &b.fd, mtu)?;
@@ -171,7 +181,12 @@ fn stand_beside(
     let (before, after) = namespaces.split_at_mut(link);
     let name = format!("beside-{number}");
     let mtu = plan.beside[number].host.mtu.unwrap_or(plan.mtu);
-    join(&mut after[0], &mut before[1], (link, FIRST_BESIDE + number as u32, &name), (plan, mtu))?;
+    join(
+        &mut after[0],
+        &mut before[1],
+        &Link { number: link, device: FIRST_BESIDE + number as u32, name: &name, mtu },
+        plan,
+    )?;
     let last = plan.receiver_at() - 1;
     let plain = Metrics::default();
     after[0].netlink.route(layout::network(last), layout::right(link), plain)?;

@@ -399,7 +399,7 @@ pub struct Chance {
 /// Packets that go ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overtake {
-    /// Chance of a packet, among those that may.
+    /// Chance that a packet goes ahead, of those that may.
     pub chance: Chance,
     /// Packets from one that does to the next that may, 1 or more.
     pub gap: u32,

@@ -34,8 +34,10 @@ const FIRST_SOCKET: u32 = 2000;
 pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
     let last = plan.receiver_at();
     let numbers = [0, last].into_iter().chain(last + 1..namespaces.len());
-    let hosts: Vec<Ended> =
-        numbers.zip(0..).map(|own| Ended::new(own, namespaces)).collect::<Result<_>>()?;
+    let hosts: Vec<Ended> = numbers
+        .zip(0..)
+        .map(|(number, at)| Ended::new(number, at, namespaces))
+        .collect::<Result<_>>()?;
     let probes = probes(plan, namespaces, &hosts)?;
     let mut sampler =
         Sampler::new(plan, probes, Counters::open(plan, hosts.iter().map(|own| own.namespace))?)?;
@@ -73,7 +75,7 @@ struct Ended<'a> {
 }
 
 impl Ended<'_> {
-    fn new((number, at): (usize, u32), namespaces: &[Namespace]) -> Result<Ended<'_>> {
+    fn new(number: usize, at: u32, namespaces: &[Namespace]) -> Result<Ended<'_>> {
         let namespace = &namespaces[number];
         namespace.enter()?;
         Ok(Ended { number, namespace, socket: diag::open(FIRST_SOCKET + at)? })

@@ -16,7 +16,7 @@ pub fn set(of: Whose, name: &str, value: &str) -> Result<()> {
     granted(std::fs::write(Path::new("/proc/sys").join(name), value), asked)
 }
 
-/// Sets all.
+/// Sets all of these sysctls.
 pub fn set_all(of: Whose, settings: &[(String, String)]) -> Result<()> {
     settings.iter().try_for_each(|(name, value)| set(of, name, value))
 }

@@ -35,8 +35,19 @@ const HZ: &str = "1000";
 const INTERVALS: [&str; 2] = ["10ms", "1ms"];
 
 /// Rate, MTU, virtual seconds.
-const PATHS: [(&str, u32, f64); 4] =
-    [("100Mbit", 1500, 10.0), ("1Gbit", 1500, 4.0), ("10Gbit", 1500, 1.0), ("10Gbit", 9000, 2.0)];
+/// A path that a run is measured on.
+struct Case {
+    rate: &'static str,
+    mtu: u32,
+    seconds: f64,
+}
+
+const PATHS: [Case; 4] = [
+    Case { rate: "100Mbit", mtu: 1500, seconds: 10.0 },
+    Case { rate: "1Gbit", mtu: 1500, seconds: 4.0 },
+    Case { rate: "10Gbit", mtu: 1500, seconds: 1.0 },
+    Case { rate: "10Gbit", mtu: 9000, seconds: 2.0 },
+];
 
 /// A reno flow over 20 ms; the queue holds what the window does not need.
 fn scenario(rate: &str, mtu: u32, seconds: f64, sample: &str) -> Resolved {
@@ -118,7 +129,8 @@ fn bare_run(kernel: &Path, plan: &Plan) {
 }
 
 /// CPU seconds per virtual second: plain, unsampled, and sampled at each of the intervals.
-fn round(kernel: &Path, (rate, mtu, seconds): (&str, u32, f64)) -> [f64; 4] {
+fn round(kernel: &Path, case: &Case) -> [f64; 4] {
+    let &Case { rate, mtu, seconds } = case;
     let sampled = INTERVALS.map(|sample| scenario(rate, mtu, seconds, sample));
     let plans = [true, false].map(|plain| unsampled(&sampled[0], plain));
     [
@@ -131,12 +143,12 @@ fn round(kernel: &Path, (rate, mtu, seconds): (&str, u32, f64)) -> [f64; 4] {
 }
 
 /// A row of the table: medians of the costs, and of the ratios of each round.
-fn row(kernel: &Path, path: (&str, u32, f64)) -> String {
-    let rounds: Vec<[f64; 4]> = (0..ROUNDS).map(|_| round(kernel, path)).collect();
+fn row(kernel: &Path, case: &Case) -> String {
+    let rounds: Vec<[f64; 4]> = (0..ROUNDS).map(|_| round(kernel, case)).collect();
     let of = |value: &dyn Fn(&[f64; 4]) -> f64| median(rounds.iter().map(value).collect());
     let number = |value: f64| format!("{value:.3}");
     let mut cells =
-        vec![format!("{}, {}", path.0, path.1), number(of(&|r| r[0])), number(of(&|r| r[1]))];
+        vec![format!("{}, {}", case.rate, case.mtu), number(of(&|r| r[0])), number(of(&|r| r[1]))];
     for at in [2, 3] {
         cells.push(number(of(&|r| r[at])));
         cells.push(format!("{:.2}", of(&|r| r[at] / r[0])));
@@ -172,7 +184,7 @@ fn main() {
     let head = "| path: rate, MTU | plain | unsampled | 10 ms | of plain | of unsampled | 1 ms | of plain | of unsampled |\n\
                 |---|--:|--:|--:|--:|--:|--:|--:|--:|";
     println!("{head}");
-    let rows: String = PATHS.iter().map(|path| row(&entry.kernel(), *path)).collect();
+    let rows: String = PATHS.iter().map(|path| row(&entry.kernel(), path)).collect();
     let [seconds, cpu] = short_run();
     let text = format!(
         "{head}{rows}\n\nA run of 0.1 s at 1 Gb/s takes {seconds:.2} s, of CPU {cpu:.2} s, from its start to its last sample. \

@@ -210,7 +210,7 @@ fn wanted(resolved: &Resolved, family: Family) -> Result<Wanted, String> {
     Ok(Wanted { hz: resolved.hosts.sender.config.hz.to_string().parse()?, family, contents })
 }
 
-/// That kernel, built.
+/// Path of the built kernel that the run needs.
 fn built(resolved: &Resolved, family: Family) -> Result<PathBuf, String> {
     let wanted = wanted(resolved, family)?;
     let cache = Cache::of_user().map_err(|e| e.to_string())?;

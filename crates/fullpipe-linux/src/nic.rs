@@ -112,7 +112,8 @@ pub(super) fn open(queue: &fullpipe_scenario::Qdisc) -> Vec<Qdisc> {
 /// Stage of a host's queue, from the number of the host's namespace and the direction of its packets. [`serial`]
 /// computes how busy the card is.
 pub(super) fn card_stage(
-    (host, goes): (&str, Direction),
+    host: &str,
+    goes: Direction,
     queue: &fullpipe_scenario::Qdisc,
     namespace: usize,
 ) -> Watched {

@@ -44,7 +44,7 @@ fn wanted(asked: &Asked, run: &Resolved, family: Family) -> Option<Wanted> {
             // The kernel has one rmem_max, which is that of the host that receives.
             let receives = if run.has(Direction::Forward) { "receiver" } else { "sender" };
             let value = if value.contains(' ') { format!("\"{value}\"") } else { value.clone() };
-            Some(Wanted::new(sysctl(*of, name, (run, receives))?, value))
+            Some(Wanted::new(sysctl(*of, name, run, receives)?, value))
         }
         Asked::Option { flow, role, name, value } => {
             let flow = &run.flow.get(*flow)?.name;
@@ -59,7 +59,7 @@ fn wanted(asked: &Asked, run: &Resolved, family: Family) -> Option<Wanted> {
 }
 
 /// The key of a sysctl; none for a sysctl that the engine itself sets. `receives` is the host that provides `rmem_max`.
-fn sysctl(of: Whose, name: &str, (run, receives): (&Resolved, &str)) -> Option<String> {
+fn sysctl(of: Whose, name: &str, run: &Resolved, receives: &str) -> Option<String> {
     let dotted = name.replace('/', ".");
     let host = match of {
         Whose::Host(role) => format!("hosts.{}", host(role)),

@@ -323,7 +323,7 @@ mod tests {
 
     fn samples(end: u64) -> Samples {
         Samples::new(
-            vec![card_stage(("sender", Direction::Forward), &QUEUE, 0)],
+            vec![card_stage("sender", Direction::Forward, &QUEUE, 0)],
             &[SendingEnd::default()],
             Turns::new(&[None], &[None]),
             1448,
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn a_stage_works_no_longer_than_the_time_that_passes() {
         let serial = Some(Serial { rate: 8_000_000, uncounted: 0 });
-        let card = Watched { serial, ..card_stage(("sender", Direction::Forward), &QUEUE, 0) };
+        let card = Watched { serial, ..card_stage("sender", Direction::Forward, &QUEUE, 0) };
         let mut samples = Samples::new(vec![card], &[], Turns::new(&[], &[]), 1448, MS, 9 * MS);
         let mut works = |ms: u64, bytes: u64| {
             let works = samples.works(0, Time::ms(ms), Counted { bytes, ..Counted::default() });

@@ -88,7 +88,12 @@ struct Direction {
 }
 
 /// A stage, the index of its [`Way`], its part of the way, and the rule for its busy time.
-type Placed = (StageInfo, usize, By, Option<Serial>);
+struct Placed {
+    info: StageInfo,
+    way: usize,
+    by: By,
+    serial: Option<Serial>,
+}
 
 /// Part of a device that a stage describes.
 #[derive(Clone, Copy)]
@@ -168,7 +173,8 @@ impl Course {
         if self.back { (self.first - way) as u16 } else { (self.first + way) as u16 }
     }
 
-    fn watched(&self, (info, way, by, serial): Placed) -> Watched {
+    fn watched(&self, placed: Placed) -> Watched {
+        let Placed { info, way, by, serial } = placed;
         let counters =
             |way, device, handle| Counters { namespace: self.router(way) + 1, device, handle };
         let root = |way| counters(way, self.out, qdisc_handle(0));
@@ -265,7 +271,7 @@ impl Direction {
         let serial = chain.serial;
         self.sent = std::mem::take(&mut chain.wires);
         self.put(chain);
-        self.stages.push((info, self.ways.len() - 1, by, serial));
+        self.stages.push(Placed { info, way: self.ways.len() - 1, by, serial });
     }
 
     /// Puts packets that a link has sent onto its wire, before they arrive at the next element.
@@ -293,7 +299,7 @@ impl Direction {
     }
 
     fn copies(&self) -> bool {
-        self.stages.iter().any(|(_, _, by, _)| matches!(by, By::Copies))
+        self.stages.iter().any(|stage| matches!(stage.by, By::Copies))
     }
 
     /// A list of packets to lose where they enter a router, so before its qdisc. The counter there is for a token
@@ -305,7 +311,12 @@ impl Direction {
             Some(way) => way.drops.push(drops),
             None => self.ways.push(Way { drops: vec![drops], ..Way::default() }),
         }
-        self.stages.push((info, self.ways.len() - 1, By::List(flow), None));
+        self.stages.push(Placed {
+            info,
+            way: self.ways.len() - 1,
+            by: By::List(flow),
+            serial: None,
+        });
     }
 
     /// A qdisc for a flow. It joins the qdiscs of other flows where there are some and the flow has none yet.
@@ -321,15 +332,20 @@ impl Direction {
         let number = self.ways.len() - 1;
         let flows = &mut self.ways[number].apart;
         flows.push(apart);
-        self.stages.push((info, number, By::Apart(flows.len() - 1), None));
+        self.stages.push(Placed {
+            info,
+            way: number,
+            by: By::Apart(flows.len() - 1),
+            serial: None,
+        });
     }
 
-    /// A router with an MTU of its own, between counters that let all pass.
+    /// Adds a router with an MTU of its own. Token buckets that let all packets pass count them before and behind it.
     fn answer(&mut self, info: StageInfo, mtu: u32) {
         let police =
             Some(Police { rate: 1, burst: 1, overhead: 0, largest: Some(u16::MAX.into()) });
         self.ways.push(Way { police, mtu: Some(mtu), ..Way::default() });
-        self.stages.push((info, self.ways.len() - 1, By::Router, None));
+        self.stages.push(Placed { info, way: self.ways.len() - 1, by: By::Router, serial: None });
         self.ways.push(Way { police, ..Way::default() });
     }
 
@@ -343,7 +359,7 @@ impl Direction {
     /// A token bucket where packets enter a router without other elements.
     fn police(&mut self, info: StageInfo, police: Police) {
         self.ways.push(Way { police: Some(police), ..Way::default() });
-        self.stages.push((info, self.ways.len() - 1, By::Police, None));
+        self.stages.push(Placed { info, way: self.ways.len() - 1, by: By::Police, serial: None });
     }
 }
 

@@ -25,7 +25,7 @@ create_exception!(
     "This machine cannot, or lacks something (exit code 3 of the command)."
 );
 
-/// Adds them to the module.
+/// Adds the exceptions to the module.
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("Error", py.get_type::<Error>())?;
@@ -48,7 +48,7 @@ pub fn results(why: trace::Error) -> PyErr {
     if why.taken { scenario(why) } else { environment(why) }
 }
 
-/// Either of them.
+/// The exception for a misfit: of the scenario, or of the environment.
 pub fn unfit(why: Unfit) -> PyErr {
     match why {
         Unfit::Input(why) => scenario(why),

@@ -104,7 +104,7 @@ fn no_run(run: usize) -> PyErr {
 }
 
 /// Everything that the threads share.
-struct Work<'a> {
+struct Shared<'a> {
     scenario: &'a Scenario,
     engines: &'a [Chosen],
     names: Vec<&'static str>,
@@ -137,7 +137,7 @@ pub fn run(
     let Keeping { out, packets } = keeping;
     let writer = out.map(|out| Place::Exactly(out).create()).transpose();
     let writer = writer.map_err(error::results)?;
-    let work = Work {
+    let work = Shared {
         scenario,
         engines,
         names: engines.iter().map(|chosen| chosen.engine.name()).collect(),
@@ -185,7 +185,7 @@ fn folders(
 /// The numbers of the runs that finished, these in the scenario's order, and why others failed, as the command says it.
 type Sorted = (Vec<usize>, Vec<Run>, Vec<Recording>, Option<PyErr>);
 
-fn sort(work: &Work, made: Vec<(usize, Made)>) -> Sorted {
+fn sort(work: &Shared, made: Vec<(usize, Made)>) -> Sorted {
     let (mut indices, mut runs, mut recordings) = (vec![], vec![], vec![]);
     let (mut wrong, mut input) = (vec![], false);
     for (index, made) in made {
@@ -210,7 +210,7 @@ fn sort(work: &Work, made: Vec<(usize, Made)>) -> Sorted {
     (indices, runs, recordings, failed)
 }
 
-impl Work<'_> {
+impl Shared<'_> {
     /// Runs with so many threads, while this one looks for signals. Returns the results, and the error that a signal
     /// raised.
     fn all(&self, jobs: usize, all: usize) -> (Vec<(usize, Made)>, PyResult<()>) {

@@ -14,6 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
+/// Name of a scenario, its text, the directory beside it, and its recipe.
+#[derive(FromPyObject)]
+struct Parts(String, String, Option<PathBuf>, Option<String>);
+
 /// Runs of a sweep.
 #[pyclass(frozen, module = "fullpipe._fullpipe")]
 pub struct Sweep {
@@ -28,7 +32,7 @@ impl Sweep {
     #[pyo3(signature = (parts, sets, variants, engine, as_kernel, without))]
     fn new(
         py: Python<'_>,
-        parts: (String, String, Option<PathBuf>, Option<String>),
+        parts: Parts,
         sets: Vec<String>,
         variants: Vec<String>,
         engine: String,
@@ -113,8 +117,8 @@ impl Sweep {
     }
 }
 
-fn source(parts: (String, String, Option<PathBuf>, Option<String>)) -> Source {
-    let (name, text, beside, recipe) = parts;
+fn source(parts: Parts) -> Source {
+    let Parts(name, text, beside, recipe) = parts;
     let recipe = recipe.and_then(|name| scenario::recipe(&name).ok()).map(|own| own.source());
     match (recipe, beside) {
         (Some(own), _) => Source { name, text, ..own },

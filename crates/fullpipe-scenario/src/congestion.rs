@@ -248,5 +248,5 @@ pub(super) fn parameter(
         cx.error("unknown-key", place, message).names(key, known.iter().map(|p| p.name));
         return None;
     };
-    integer(key, node, (parameter.min.into(), parameter.max.into()), cx)
+    integer(key, node, parameter.min.into()..=parameter.max.into(), cx)
 }

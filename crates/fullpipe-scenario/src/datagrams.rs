@@ -145,7 +145,7 @@ fn reader(at: &At<written::DatagramReader>, cx: &mut Context) -> Option<Datagram
     Some(DatagramReader { rate, on: time(&own.on), off: time(&own.off) })
 }
 
-/// A key of the other kind.
+/// Reports a key that datagrams of this kind do not have.
 fn alien<T>(at: &Option<At<T>>, key: &str, kind: &str, cx: &mut Context) {
     if let Some(at) = at {
         cx.error("conflict", at.place, format!("`{key}` of datagrams of kind {kind}"))

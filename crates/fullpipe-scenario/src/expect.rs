@@ -2,7 +2,9 @@
 
 use super::format::axes::Axis;
 use super::format::context::Context;
+use super::format::dotted::Dotted;
 use super::format::keys::At;
+use super::format::node::Node;
 use super::format::special::Range;
 use super::metric::{self, Metric};
 use super::plan::Expect;
@@ -16,7 +18,8 @@ use serde_json::Value as Json;
 /// The expectations that apply to `variant` at a point of the sweep. Reports errors in them.
 pub fn read(
     written: &[written::Expect],
-    (variant, point): (&str, &[Change]),
+    variant: &str,
+    point: &[Change],
     run: &Resolved,
     cx: &mut Context,
 ) -> Vec<Expect> {
@@ -33,11 +36,11 @@ pub fn read(
 
 /// Whether an expectation is about a point of the sweep.
 pub(super) fn is_about(expect: &written::Expect, point: &[Change]) -> bool {
-    expect.at.iter().flat_map(|at| &at.value.0).all(|wanted| is_at(wanted, point))
+    expect.at.iter().flat_map(|at| &at.value.0).all(|(key, value)| is_at(key, value, point))
 }
 
 /// Whether a point has this value of an axis.
-fn is_at((key, value): &Change, point: &[Change]) -> bool {
+fn is_at(key: &Dotted, value: &Node, point: &[Change]) -> bool {
     point
         .iter()
         .any(|(own, here)| own.parts == key.parts && same_value(&value.json(), &here.json()))
@@ -64,10 +67,9 @@ pub fn check_points(written: &[written::Expect], axes: &[Axis], cx: &mut Context
                 .names(&key.text(), names.iter().map(String::as_str));
             continue;
         };
-        let wanted = (key.clone(), value.clone());
 
         // The value must be a point of the axis, compared as the axis means it.
-        if !axis.points.iter().any(|own| is_at(&wanted, &[(key.clone(), own[index].clone())])) {
+        if !axis.points.iter().any(|own| is_at(key, value, &[(key.clone(), own[index].clone())])) {
             let message = format!("the axis `{}` has no such point", key.text());
             let points = axis.points.iter().map(|point| point[index].json().to_string());
             let expected = points.collect::<Vec<_>>().join(", ");

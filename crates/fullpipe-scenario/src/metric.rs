@@ -97,18 +97,23 @@ fn counted(stage: &str) -> &'static str {
     }
 }
 
-const fn metric(
-    name: &'static str,
-    unit: Unit,
-    (per_interval, whole_run): (bool, bool),
-    doc: &'static str,
-) -> Metric {
+const fn metric(name: &'static str, unit: Unit, of: Spans, doc: &'static str) -> Metric {
+    let per_interval = matches!(of, Spans::Both | Spans::Intervals);
+    let whole_run = matches!(of, Spans::Both | Spans::Run);
     Metric { name, unit, per_interval, whole_run, doc }
 }
 
-const BOTH: (bool, bool) = (true, true);
-const INTERVALS: (bool, bool) = (true, false);
-const RUN: (bool, bool) = (false, true);
+/// Spans of time for which a metric has a value.
+#[derive(Clone, Copy)]
+enum Spans {
+    Intervals,
+    Run,
+    Both,
+}
+
+const BOTH: Spans = Spans::Both;
+const INTERVALS: Spans = Spans::Intervals;
+const RUN: Spans = Spans::Run;
 
 /// Metrics of a flow: "flow.NAME.METRIC".
 pub const FLOW: &[Metric] = &[

@@ -3,7 +3,7 @@
 //! Limits:
 //! - The hosts of one end need a way that delays what they send.
 
-use super::format::context::{Context, Place};
+use super::format::context::Context;
 use super::format::keys::{At, Default, Read, Section};
 use super::format::node::Node;
 use super::format::set;
@@ -23,7 +23,8 @@ const MOST_HOSTS: usize = 1000;
 /// None if any cannot be read.
 pub(super) fn resolve(
     run: &written::Run,
-    (hosts, path): (&Hosts, Option<&Path>),
+    hosts: &Hosts,
+    path: Option<&Path>,
     host: impl Fn(&written::Host, &mut Context) -> Option<Host>,
     cx: &mut Context,
 ) -> Option<Vec<Neighbour>> {
@@ -144,7 +145,7 @@ fn distinct(all: &[written::Neighbour], cx: &mut Context) {
     }
 }
 
-/// The keys of `host` that are not as with `base`.
+/// Keys of `host` whose values differ from those of `base`.
 fn difference(host: &Host, base: &Host) -> BTreeMap<String, Json> {
     let keys = |host| match serde_json::to_value(host) {
         Ok(Json::Object(keys)) => keys,
@@ -191,23 +192,19 @@ pub(super) fn ends_fit(
 ) {
     for (name, direction) in [(from, direction), (to, direction.turned())] {
         if let Some(name) = name {
-            at_end((&name.value.0, name.place), direction, neighbours, cx);
+            at_end(name, direction, neighbours, cx);
         }
     }
 }
 
-fn at_end(
-    (name, place): (&str, Place),
-    direction: Direction,
-    neighbours: &[Neighbour],
-    cx: &mut Context,
-) {
+fn at_end(name: &At<Name>, direction: Direction, neighbours: &[Neighbour], cx: &mut Context) {
     let end = match direction {
         Direction::Forward => ENDS[0],
         Direction::Backward => ENDS[1],
     };
     let there = neighbours.iter().filter(|own| own.direction == direction);
 
+    let (name, place) = (name.value.0.as_str(), name.place);
     // The host at the path's end counts among those that stand there.
     let there: Vec<&str> = there.map(|own| own.name.as_str()).chain([end]).collect();
     if !there.contains(&name) {

@@ -63,8 +63,10 @@ pub const NFS_2008: &str = "2.6.25";
 /// The mounts that `run` describes, at `hosts` and at extra hosts. None if any cannot be read.
 pub(super) fn resolve(
     run: &written::Run,
-    (hosts, neighbours): (&Hosts, &[Neighbour]),
-    (flows, datagrams): (&[Flow], &[Datagrams]),
+    hosts: &Hosts,
+    neighbours: &[Neighbour],
+    flows: &[Flow],
+    datagrams: &[Datagrams],
     cx: &mut Context,
 ) -> Option<Vec<Nfs>> {
     let Some(written) = &run.nfs else { return Some(Vec::new()) };
@@ -86,7 +88,7 @@ pub(super) fn resolve(
         let [from, _] = neighbours::named([&own.from, &None]);
         let beside = |name| neighbours.iter().find(|host| Some(&host.name) == name);
         let host = beside(from.as_ref()).map_or(&hosts.sender, |beside| &beside.host);
-        one(own, (from, profile::kernel(&host.config.kernel)?), cx)
+        one(own, from, profile::kernel(&host.config.kernel)?, cx)
     });
     let resolved: Vec<_> = resolved.collect();
 
@@ -168,11 +170,7 @@ fn names(all: &[written::Nfs], flows: &[Flow], datagrams: &[Datagrams], cx: &mut
     }
 }
 
-fn one(
-    own: &written::Nfs,
-    (from, kernel): (Option<String>, &Kernel),
-    cx: &mut Context,
-) -> Option<Nfs> {
+fn one(own: &written::Nfs, from: Option<String>, kernel: &Kernel, cx: &mut Context) -> Option<Nfs> {
     let version = own.version.as_ref()?.value;
     for (key, size) in [("rsize", &own.rsize), ("wsize", &own.wsize)] {
         pages(key, size.as_ref()?, cx);
@@ -187,8 +185,9 @@ fn one(
         cx.error("out-of-range", at.place, message)
             .expected(format!("at most {MOST_SESSION_SLOTS}"));
     }
-    let readahead = own.readahead.as_ref().map(|at| (at.value.0, at.place));
-    whole_kib(readahead, cx);
+    if let Some(at) = &own.readahead {
+        whole_kib(at.value.0, at.place, cx);
+    }
     let timeo = own.timeo.as_ref();
 
     // Version 4.2 runs over a reliable session: only version 3 sends again.
@@ -222,7 +221,7 @@ fn one(
         server_buffer: own.server_buffer.as_ref().map(|at| at.value.0).filter(|bytes| *bytes > 0),
         server_reads: own.server_reads.as_ref().map(|at| at.value),
         export: own.export.as_ref()?.value,
-        readahead: readahead.map(|(bytes, _)| bytes),
+        readahead: own.readahead.as_ref().map(|at| at.value.0),
         memory: own.memory.as_ref().map(|at| at.value.0),
         congestion: congestion::resolve(congestion, kernel, cx)?,
         start: Time::ns(own.start.as_ref()?.value.0),
@@ -252,8 +251,8 @@ fn pages<const MIN: u64, const MAX: u64>(
     }
 }
 
-fn whole_kib(size: Option<(u64, Place)>, cx: &mut Context) {
-    if let Some((bytes, place)) = size.filter(|(bytes, _)| !bytes.is_multiple_of(1024)) {
+fn whole_kib(bytes: u64, place: Place, cx: &mut Context) {
+    if !bytes.is_multiple_of(1024) {
         cx.error("out-of-range", place, format!("`readahead` of {bytes} bytes"))
             .expected("a multiple of 1 KiB");
     }

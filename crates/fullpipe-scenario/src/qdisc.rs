@@ -104,7 +104,7 @@ pub(super) fn qdisc(
 
     // Keys of other kinds are refused first: they would have no effect.
     foreign(written, kind, cx)?;
-    let limit = limit(written, kind, (of_kernel, mtu), cx)?;
+    let limit = limit(written, kind, of_kernel, mtu, cx)?;
     let asked = as_path_queue(written);
     let flow_limit = written.flow_limit.as_ref();
     let flow_limit = flow_limit.map_or(queue::FQ_FLOW_PACKETS, |at| at.value.0 as u32);
@@ -158,7 +158,8 @@ fn as_path_queue(written: &written::Qdisc) -> PathQueue {
 fn limit(
     written: &written::Qdisc,
     kind: QdiscKind,
-    (of_kernel, mtu): (u32, u32),
+    of_kernel: u32,
+    mtu: u32,
     cx: &mut Context,
 ) -> Option<QueueLimit> {
     // Default lengths of Linux, in packets.

@@ -59,7 +59,7 @@ pub fn run(
     // Parts that failed leave the others checkable: each `and_then` skips one.
     let neighbours = hosts.as_ref().and_then(|hosts| {
         let path = path.as_ref();
-        neighbours::resolve(written, (hosts, path), |own, cx| host::resolve(own, path, cx), cx)
+        neighbours::resolve(written, hosts, path, |own, cx| host::resolve(own, path, cx), cx)
     });
 
     // Flows need hosts: kernels give their congestion controls.
@@ -82,16 +82,16 @@ pub fn run(
 
     // From here on all parts are needed.
     let (path, hosts, host, mut flow) = (path?, hosts?, neighbours?, flow?);
-    has_one_large_card(written, (&hosts, &host), cx)?;
+    has_one_large_card(written, &hosts, &host, cx)?;
     let datagrams = datagrams::resolve(written, path.mtu, &flow, &host, cx)?;
-    let nfs = nfs::resolve(written, (&hosts, &host), (&flow, &datagrams), cx)?;
+    let nfs = nfs::resolve(written, &hosts, &host, &flow, &datagrams, cx)?;
 
     // Connections of mounts follow the written flows.
     flow.extend(nfs.iter().flat_map(Nfs::connections));
 
     // The end depends on all flows and on the path's length.
     let round_trip = path.round_trip();
-    let duration = duration(written, (&flow, &datagrams), round_trip, cx)?;
+    let duration = duration(written, &flow, &datagrams, round_trip, cx)?;
     let reported = &written.report.as_ref()?.value;
     let report = report(reported, written, &flow, duration, cx)?;
     let resolved = Resolved {
@@ -115,7 +115,8 @@ pub fn run(
 /// Reports a second host with a card of a larger MTU than the path.
 fn has_one_large_card(
     written: &written::Run,
-    (hosts, neighbours): (&Hosts, &[Neighbour]),
+    hosts: &Hosts,
+    neighbours: &[Neighbour],
     cx: &mut Context,
 ) -> Option<()> {
     let beside = neighbours.iter().map(|own| &own.host);
@@ -156,7 +157,8 @@ fn names(flows: &[written::Flow]) -> Vec<(String, Direction)> {
 /// When the run ends.
 fn duration(
     run: &written::Run,
-    (flows, datagrams): (&[Flow], &[Datagrams]),
+    flows: &[Flow],
+    datagrams: &[Datagrams],
     trip: Time,
     cx: &mut Context,
 ) -> Option<Time> {

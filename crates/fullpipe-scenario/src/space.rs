@@ -218,7 +218,7 @@ impl Space {
     pub fn unshifted(&self, point: &Point) -> Option<Plan> {
         let mut cx = self.context();
         let repeat = Repeat { host_jitter: self.repeat.host_jitter, ..Repeat::default() };
-        let plan = self.shifted(&repeat, (point.variant, &point.at), 0, &mut cx);
+        let plan = self.shifted(&repeat, point.variant, &point.at, 0, &mut cx);
         cx.finish(plan).ok()
     }
 
@@ -266,14 +266,15 @@ impl Space {
         repetition: u32,
         cx: &mut Context,
     ) -> Option<Plan> {
-        self.shifted(&self.repeat, (variant, at), repetition, cx)
+        self.shifted(&self.repeat, variant, at, repetition, cx)
     }
 
     /// The plan of a point, with the seed's shifts by `repeat`.
     fn shifted(
         &self,
         repeat: &Repeat,
-        (variant, at): (usize, &[usize]),
+        variant: usize,
+        at: &[usize],
         repetition: u32,
         cx: &mut Context,
     ) -> Option<Plan> {
@@ -299,9 +300,9 @@ impl Space {
         }
 
         // Expectations may be about one variant or one point.
-        let here = (alternative.name.as_str(), point.as_slice());
-        let expectations = expect::read(&self.expect, here, &resolved, cx);
-        let compared = versus::compared(&self.expect, here, &resolved, cx);
+        let name = alternative.name.as_str();
+        let expectations = expect::read(&self.expect, name, &point, &resolved, cx);
+        let compared = versus::compared(&self.expect, name, &point, &resolved, cx);
         Some(Plan {
             variant: alternative.name.clone(),
             sweep: shown(&point),

@@ -117,7 +117,8 @@ pub(super) fn check(expect: &written::Expect, cx: &mut Context) {
 /// Metrics to measure for a variant at a point, each once. Reports metrics that it does not have.
 pub(super) fn compared(
     written: &[written::Expect],
-    (variant, point): (&str, &[Change]),
+    variant: &str,
+    point: &[Change],
     run: &Resolved,
     cx: &mut Context,
 ) -> Vec<Compared> {

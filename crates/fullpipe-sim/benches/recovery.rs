@@ -6,6 +6,7 @@ mod measure;
 
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{Host, Sysctl};
+use fullpipe_sim::ranges::SeqRange;
 use fullpipe_sim::tcp::profile::{PROFILES, Profile};
 use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
@@ -78,9 +79,9 @@ impl Connection {
 
     fn ack(&mut self, segments: u64, sacks: &[(u64, u64)]) {
         let bytes = |n: u64| n * u64::from(SEGMENT);
-        let mut blocks = [(0, 0); 4];
+        let mut blocks = [SeqRange::default(); 4];
         for (slot, &(start, end)) in blocks.iter_mut().zip(sacks) {
-            *slot = (bytes(start), bytes(end));
+            *slot = SeqRange::new(bytes(start), bytes(end));
         }
         let count = sacks.len();
         let sacks = (count > 0).then_some(Sacks { blocks, count });

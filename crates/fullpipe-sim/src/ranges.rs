@@ -2,6 +2,47 @@
 
 use crate::gap_buffer::GapBuffer;
 
+/// Half-open range `[start, end)` of sequence numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SeqRange {
+    /// First number.
+    pub start: u64,
+    /// One past the last number.
+    pub end: u64,
+}
+
+impl SeqRange {
+    /// The range `[start, end)`.
+    pub const fn new(start: u64, end: u64) -> SeqRange {
+        SeqRange { start, end }
+    }
+
+    /// Number of sequence numbers; 0 where the range ends before it begins.
+    pub const fn len(self) -> u64 {
+        self.end.saturating_sub(self.start)
+    }
+
+    /// Whether the range holds no number.
+    pub const fn is_empty(self) -> bool {
+        self.start >= self.end
+    }
+
+    /// Whether `seq` is in the range.
+    pub const fn contains(self, seq: u64) -> bool {
+        self.start <= seq && seq < self.end
+    }
+
+    /// Whether both ranges overlap, or one begins where the other ends.
+    pub const fn touches(self, other: SeqRange) -> bool {
+        self.start <= other.end && other.start <= self.end
+    }
+
+    /// The shortest range that covers both.
+    pub fn joined(self, other: SeqRange) -> SeqRange {
+        SeqRange::new(self.start.min(other.start), self.end.max(other.end))
+    }
+}
+
 /// Half-open ranges `[start, end)`, joined where they touch.
 #[derive(Clone, Debug, Default)]
 pub struct RangeSet {
@@ -43,9 +84,9 @@ impl RangeSet {
         self.ranges.get(index.checked_sub(1)?)
     }
 
-    fn set(&mut self, index: usize, range: (u64, u64)) {
+    fn set(&mut self, index: usize, start: u64, end: u64) {
         if let Some(slot) = self.ranges.get_mut(index) {
-            *slot = range;
+            *slot = (start, end);
         }
     }
 
@@ -121,7 +162,7 @@ impl RangeSet {
         }
         match joined {
             0 => self.ranges.insert(index, (low, high)),
-            _ => self.set(index, (low, high)),
+            _ => self.set(index, low, high),
         }
         for _ in 1..joined {
             self.ranges.remove(index + 1);
@@ -161,7 +202,7 @@ impl RangeSet {
 
         // A range that begins below `start` keeps its front part.
         if let Some((s, e)) = self.before(index).filter(|range| range.1 > start) {
-            self.set(index - 1, (s, start));
+            self.set(index - 1, s, start);
             gone(start, e.min(end));
             if e > end {
                 return self.ranges.insert(index, (end, e));
@@ -172,7 +213,7 @@ impl RangeSet {
         while let Some((s, e)) = self.ranges.get(index).filter(|range| range.0 < end) {
             gone(s, e.min(end));
             if e > end {
-                return self.set(index, (end, e));
+                return self.set(index, end, e);
             }
             self.ranges.remove(index);
         }

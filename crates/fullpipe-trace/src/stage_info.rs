@@ -35,7 +35,7 @@ fn written(info: &StageInfo) -> Written {
     }
 }
 
-/// The stages of such an array; the error is a clause.
+/// The stages of an array that [`to_json`] has written; the error is a clause.
 pub fn from_json(text: &str) -> Result<Vec<StageInfo>, String> {
     let written: Vec<Written> =
         serde_json::from_str(text).map_err(|e| format!("its list of stages: {e}"))?;

@@ -14,7 +14,7 @@ const ONE: (&str, &str) = ("a", include_str!("../../../benches/peers/a.toml"));
 const MANY: (&str, &str) = ("e", include_str!("../../../benches/peers/e.toml"));
 const ROUNDS: usize = 5;
 
-fn configuration((name, text): (&str, &str)) -> Config {
+fn configuration(name: &str, text: &str) -> Config {
     let scenario = scenario::load(&Source::text(name, text), &[], &[]).expect("a valid scenario");
     config(&scenario.plans()[0].resolved)
 }
@@ -29,7 +29,7 @@ fn cost(run: &Config) -> [f64; 2] {
 }
 
 fn main() {
-    let runs = [ONE, MANY].map(configuration);
+    let runs = [ONE, MANY].map(|(name, text)| configuration(name, text));
     let rounds: Vec<_> = (0..ROUNDS).map(|_| (cost(&runs[0]), cost(&runs[1]))).collect();
     println!("ns of CPU: one flow, 1,000 flows, ratio");
     let mut lines = String::new();

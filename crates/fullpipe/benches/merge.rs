@@ -38,7 +38,7 @@ fn sweep(results: u64) -> (Space, Manifest) {
     );
     let source = Source::text("million", &text);
     let space = Space::parse(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
-    let manifest = Manifest::new((&space, &source), "many points", &[], "sim", &[]);
+    let manifest = Manifest::new(&space, &source, "many points", &[], "sim", &[]);
     (space, manifest)
 }
 

@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(settled(20_000, |ms| ms), None);
     }
 
-    /// Growth of 5 % a second until 6 s, even afterwards: three spans of half a second later.
+    /// A rate that grows by 5 % a second until 6 s and is even then settles three spans of half a second later.
     #[test]
     fn a_rate_settles_when_it_has_grown() {
         let at = settled(20_000, |ms| 1000 + 50 * ms.min(6000) / 1000).expect("settled");

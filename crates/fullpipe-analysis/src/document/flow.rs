@@ -106,7 +106,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Quantiles of times in ns, by the nearest rank; none of nothing.
+    /// Quantiles of times in ns, by the nearest rank; none where there are no times.
     pub fn of(mut times: Vec<u64>) -> Option<Messages> {
         times.sort_unstable();
         let at = |share: f64| {

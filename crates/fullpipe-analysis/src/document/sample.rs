@@ -122,12 +122,12 @@ fn slow() -> Run {
         nfs: Vec::new(),
         counters: Vec::new(),
         stages: vec![
-            stage("sender.qdisc", "qdisc", "forward", (300, 100)),
-            stage("sender.tx_ring", "tx_ring", "forward", (2_000_000, 0)),
-            stage("a-link-whose-name-leaves-no-room-beside-the-numbers-of-a-table", "link", "forward", (1_990_000, 12_345)),
-            stage("receiver.rx_ring", "rx_ring", "forward", (1_980_000, 7)),
-            stage("receiver.tx_ring", "tx_ring", "back", (1_000, 0)),
-            stage("back-loss", "loss", "back", (980, 20)),
+            stage("sender.qdisc", "qdisc", "forward", 300, 100),
+            stage("sender.tx_ring", "tx_ring", "forward", 2_000_000, 0),
+            stage("a-link-whose-name-leaves-no-room-beside-the-numbers-of-a-table", "link", "forward", 1_990_000, 12_345),
+            stage("receiver.rx_ring", "rx_ring", "forward", 1_980_000, 7),
+            stage("receiver.tx_ring", "tx_ring", "back", 1_000, 0),
+            stage("back-loss", "loss", "back", 980, 20),
         ],
         picture: picture(),
         bins: Bins::default(),
@@ -219,7 +219,7 @@ fn picture() -> Picture {
     }
 }
 
-fn stage(name: &str, kind: &str, direction: &str, (entered, dropped): (u64, u64)) -> Stage {
+fn stage(name: &str, kind: &str, direction: &str, entered: u64, dropped: u64) -> Stage {
     Stage {
         name: name.into(),
         kind: kind.into(),

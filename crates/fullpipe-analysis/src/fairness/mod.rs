@@ -117,7 +117,7 @@ fn rate(flow: &FlowTrace, from: Time, to: Time) -> f64 {
 /// The most intervals that are reported.
 const MOST_INTERVALS: u64 = 1_000_000;
 
-/// The full intervals.
+/// Bounds of the whole intervals of this length within the time of all flows together.
 fn intervals(time: &Together, length: Time) -> Vec<(Time, Time)> {
     let count = time.to.saturating_sub(time.from).as_ns() / length.as_ns().max(1);
     let count = count.min(MOST_INTERVALS);

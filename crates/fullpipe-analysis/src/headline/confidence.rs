@@ -9,7 +9,7 @@ use crate::rules::{Cause, Context, Finding, LINK, find, is_quiet};
 
 /// Share of that time from which on a cause may be sure.
 const MOST: f64 = 0.5;
-/// Part of the cause's own share that the next cause stays below.
+/// Largest share of the next cause, as a part of the share of the named cause.
 const NEXT: f64 = 0.4;
 /// Share below which a cause explains too little to be likely.
 const LITTLE: f64 = 0.1;

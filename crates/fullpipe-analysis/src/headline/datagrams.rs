@@ -4,7 +4,7 @@ use super::{listed, said};
 use crate::document::{self, AskedBy, Confidence, Datagrams, Grade, Headline, Run, Stage};
 use crate::meta::RunMeta;
 use crate::numbers;
-use crate::rules::{group, lost_datagrams};
+use crate::rules::{Finding, group, lost_datagrams};
 use crate::words::{percent, rate_of, sentences};
 use fullpipe_base::path::Direction;
 
@@ -68,7 +68,10 @@ pub fn headline(meta: &RunMeta, run: &Run, own: &Datagrams) -> Headline {
             ]),
             ..base
         },
-        Some(stage) => at_place(base, (stage, own), (&first, &count), lost),
+        Some(stage) => {
+            let found = lost_datagrams(stage, own.reading.as_ref());
+            at_place(base, found, &first, &count, lost)
+        }
     }
 }
 
@@ -119,13 +122,7 @@ fn dropper<'a>(run: &'a Run, own: &Datagrams) -> Option<&'a Stage> {
     passed.filter(|stage| stage.dropped > 0).max_by_key(|stage| stage.dropped)
 }
 
-fn at_place(
-    base: Headline,
-    (stage, own): (&Stage, &Datagrams),
-    (first, count): (&str, &str),
-    lost: f64,
-) -> Headline {
-    let found = lost_datagrams(stage, own.reading.as_ref());
+fn at_place(base: Headline, found: Finding, first: &str, count: &str, lost: f64) -> Headline {
     let why = found.because.unwrap_or_default();
     let drops =
         format!("{} {} {} of the datagrams ({count}): {why}", found.who, found.does, percent(lost));

@@ -134,7 +134,7 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
         (Grade::Below, _, true) => Grade::AsAsked,
         (grade, ..) => grade,
     };
-    let first = cause.map(|cause| (cause, found.clone()));
+    let first = cause.map(|cause| Found { cause, finding: found.clone() });
 
     // The code depends on the grade, so it follows the correction.
     let found = Finding { code: code(context, grade, &found), ..found };
@@ -175,24 +175,30 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
     (headline, findings)
 }
 
+/// A cause, and the finding of the rule that fires for it.
+struct Found<'c> {
+    cause: &'c Cause,
+    finding: Finding,
+}
+
 /// Findings of the cause that the line names, and of all others that are worth a word; one of each code.
 fn findings(
     context: &Context,
-    first: Option<(&Cause, Finding)>,
+    first: Option<Found>,
     all: &[Cause],
     confidence: Option<Confidence>,
 ) -> Vec<document::Finding> {
-    let named = first.as_ref().map(|(cause, _)| *cause);
+    let named = first.as_ref().map(|first| first.cause);
     let others = all.iter().filter(|cause| Some(*cause) != named && cause.share >= WORTH);
     let others = others.filter(|cause| !is_quiet(&cause.limit));
     // A run that ends when its rate has settled is short: its start counts too much.
     let others =
         others.filter(|cause| !(context.meta.or_settled.is_some() && cause.limit == SLOW_START));
-    let others = others.map(|cause| (cause, find(context, cause)));
+    let others = others.map(|cause| Found { cause, finding: find(context, cause) });
     let mut findings: Vec<document::Finding> = Vec::new();
 
     // One code gets one finding, from its largest share.
-    for (cause, found) in first.into_iter().chain(others) {
+    for Found { cause, finding: found } in first.into_iter().chain(others) {
         if found.code.is_empty() || findings.iter().any(|own| own.code == found.code) {
             continue;
         }

@@ -77,7 +77,7 @@ fn of_several(graded: &[(&Run, &Headline)]) -> Headline {
     let text = sentences([
         format!("{count} runs: {}", range(graded)),
         format!("Worst, {}: {}", worst.0.variant, without_judgement(worst.1)),
-        best_of(best),
+        best_of(best.0, best.1),
     ]);
     Headline { text, ..worst.1.clone() }
 }
@@ -96,7 +96,7 @@ fn without_judgement(own: &Headline) -> String {
     own.text.strip_suffix(judged).unwrap_or(&own.text).trim_end().to_string()
 }
 
-fn best_of((run, own): &(&Run, &Headline)) -> String {
+fn best_of(run: &Run, own: &Headline) -> String {
     match own.rate_mbit {
         Some(rate) => format!("Best, {}: {}", run.variant, rate_of(rate, own.allowed_mbit)),
         None => format!("Best, {}", run.variant),

@@ -19,6 +19,6 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         plain
             .because(format!("{name} of {host} allows {value}"))
             .cure(format!("Raise {name} of {host}"))
-            .setting(valued((name, host), value, None, AskedBy::Sysctl)),
+            .setting(valued(name, host, value, None, AskedBy::Sysctl)),
     )
 }

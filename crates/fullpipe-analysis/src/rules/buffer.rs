@@ -155,7 +155,7 @@ impl<'a> Side<'a> {
         match self.buffer.asked {
             None => {
                 let setting =
-                    valued((self.tuned, self.host), allows.clone(), needed, AskedBy::Sysctl);
+                    valued(self.tuned, self.host, allows.clone(), needed, AskedBy::Sysctl);
                 self.autotuned(finding, &allows).setting(setting)
             }
             // net.core.{w,r}mem_max cuts the request: more must be allowed and asked for.
@@ -172,7 +172,7 @@ impl<'a> Side<'a> {
                         self.needed()
                     ))
                     .cure(self.ask_for_more(asked, &raise))
-                    .setting(valued((self.most, self.host), most, half, AskedBy::Cut))
+                    .setting(valued(self.most, self.host, most, half, AskedBy::Cut))
             }
             // A request that no bound cuts turns autotuning off: the program alone can help.
             Some(asked) => finding
@@ -184,7 +184,7 @@ impl<'a> Side<'a> {
                     self.needed()
                 ))
                 .cure(self.ask_for_none())
-                .setting(valued((self.option, self.host), bytes(asked), None, AskedBy::Program)),
+                .setting(valued(self.option, self.host, bytes(asked), None, AskedBy::Program)),
         }
     }
 }

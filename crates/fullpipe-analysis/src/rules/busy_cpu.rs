@@ -53,7 +53,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
                 lower(&less_work(host))
             ))
             .setting(valued(
-                ("size of a write", host),
+                "size of a write",
+                host,
                 bytes(write.into()),
                 Some(bytes(LARGE_WRITE)),
                 AskedBy::Program,

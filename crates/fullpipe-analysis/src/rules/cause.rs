@@ -44,7 +44,7 @@ impl Cause {
 
 type Key = (String, Option<String>, bool);
 
-/// Share of its life from which on a flow that its own program holds has the rate that it asks for.
+/// Least share of its life for which its own program holds a flow that has the rate it asks for.
 pub const SATISFIED: f64 = 0.5;
 
 /// Flows that could use more: all of them, if each has the rate that its program asks for.

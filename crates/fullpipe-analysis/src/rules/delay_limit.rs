@@ -19,6 +19,6 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         plain
             .because(format!("its limit allows {limit} on their way{needs}"))
             .cure("Raise the limit of the delay (netem limit)")
-            .setting(valued(("limit", &stage.name), limit, needed, AskedBy::Path)),
+            .setting(valued("limit", &stage.name, limit, needed, AskedBy::Path)),
     )
 }

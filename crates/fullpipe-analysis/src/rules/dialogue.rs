@@ -84,7 +84,8 @@ pub fn once(sample: &FlowSample) -> u64 {
     sample.bytes_sent.saturating_sub(sample.bytes_retransmitted)
 }
 
-/// Turns that two flows have taken.
+/// Turns that two flows have taken: segments of the flow that has fewer, where each is one message. Where most of them
+/// are full, messages are longer than a segment, and samples show the turns.
 fn turns(context: &Context, own: &FlowTrace, theirs: &FlowTrace) -> u64 {
     let (few, many) = if segments(own) <= segments(theirs) { (own, theirs) } else { (theirs, own) };
     let sent = once(few.last());
@@ -101,16 +102,19 @@ pub fn segments(flow: &FlowTrace) -> u64 {
     flow.last().segments_sent.saturating_sub(flow.last().segments_retransmitted)
 }
 
-/// Number of times that the side which sends alone has changed to the first one, as far as samples show.
+/// Number of times that the first side began to send alone after the second side had. Turns between two samples are not
+/// seen.
 fn changes(first: &FlowTrace, second: &FlowTrace) -> u64 {
     let (mut count, mut was_first) = (0, false);
     for pair in first.samples.windows(2) {
         let (before, now) = (pair[0], pair[1]);
-        let grows = now.bytes_sent > before.bytes_sent;
-        let also = second.at(now.time).bytes_sent > second.at(before.time).bytes_sent;
-        if grows != also {
-            count += u64::from(grows && !was_first);
-            was_first = grows;
+        let first_sends = now.bytes_sent > before.bytes_sent;
+        let second_sends = second.at(now.time).bytes_sent > second.at(before.time).bytes_sent;
+
+        // Samples in which both sides send, or neither, decide nothing.
+        if first_sends != second_sends {
+            count += u64::from(first_sends && !was_first);
+            was_first = first_sends;
         }
     }
     count

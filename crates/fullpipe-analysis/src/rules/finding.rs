@@ -97,7 +97,8 @@ pub fn setting(name: &str, host: &str, set_by: AskedBy) -> Setting {
 
 /// A setting with its value and the value that the path needs.
 pub fn valued(
-    (name, host): (&str, &str),
+    name: &str,
+    host: &str,
     value: String,
     needed: Option<String>,
     set_by: AskedBy,

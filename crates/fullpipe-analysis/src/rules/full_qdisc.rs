@@ -27,6 +27,6 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
                 true => longer_fq(host),
                 false => format!("Lengthen the queue of {host} (txqueuelen), or use fq there"),
             })
-            .setting(valued(("txqueuelen", host), value, None, AskedBy::Device)),
+            .setting(valued("txqueuelen", host, value, None, AskedBy::Device)),
     )
 }

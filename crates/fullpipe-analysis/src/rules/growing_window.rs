@@ -36,7 +36,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             connections, or send more at a time",
             )
             .setting(valued(
-                (side.tuned, side.host),
+                side.tuned,
+                side.host,
                 bytes(side.buffer.tuned),
                 side.missing().map(bytes),
                 AskedBy::Sysctl,

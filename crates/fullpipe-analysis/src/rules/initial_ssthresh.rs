@@ -20,6 +20,6 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     Some(
         too_slow(host)
             .because(format!("initial_ssthresh ends slow start at {value}"))
-            .setting(valued(("initial_ssthresh", host), value, None, AskedBy::Sysctl)),
+            .setting(valued("initial_ssthresh", host, value, None, AskedBy::Sysctl)),
     )
 }

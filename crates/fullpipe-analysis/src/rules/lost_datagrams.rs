@@ -20,7 +20,7 @@ pub fn lost_datagrams(stage: &Stage, reading: Option<&Reading>) -> Finding {
         unit => format!("{} {unit}s", numbers::count(n)),
     });
     let value = capacity.unwrap_or_else(|| "no more".into());
-    let set = |name: &str, host: &str, by| valued((name, host), value.clone(), None, by);
+    let set = |name: &str, host: &str, by| valued(name, host, value.clone(), None, by);
 
     // Each kind of stage has its own knob.
     let (why, cure, about): (String, String, Setting) = match &stage.kind[..] {

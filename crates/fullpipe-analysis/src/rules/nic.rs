@@ -23,7 +23,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         .because(busy)
         .cure("The card is full: set nothing, or use a faster one")
         .setting(valued(
-            ("card rate", host),
+            "card rate",
+            host,
             rate.unwrap_or_default(),
             None,
             AskedBy::Device,

@@ -18,7 +18,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         plain
             .because(format!("the qdisc of {host} allows {value}"))
             .cure(cure(context.has_fq(host), host))
-            .setting(valued(("txqueuelen", host), value, needed, AskedBy::Device)),
+            .setting(valued("txqueuelen", host, value, needed, AskedBy::Device)),
     )
 }
 

@@ -27,7 +27,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         (System::Linux, _) => None,
         (System::FixedWindow(_), _) => Some(fixed(&side, cause)),
         (System::Windows(level), Some(asked)) => Some(asked_for(&side, cause, level, asked)),
-        (System::Windows(level), None) => Some(tuned(context, one, &side, (cause, level))),
+        (System::Windows(level), None) => Some(tuned(context, one, &side, cause, level)),
     }
 }
 
@@ -51,7 +51,7 @@ fn fixed(side: &Side, cause: &Cause) -> Finding {
         .cure(format!(
             "Let the program or system on {host} announce {to}, or use several connections: no sysctl raises this window"
         ))
-        .setting(valued(("window", host), own, raise, AskedBy::Program))
+        .setting(valued("window", host, own, raise, AskedBy::Program))
 }
 
 /// A window that the program has asked for.
@@ -69,16 +69,11 @@ fn asked_for(side: &Side, cause: &Cause, level: Autotuning, asked: u64) -> Findi
             level.name(),
             half.unwrap_or_default()
         ))
-        .setting(valued(("SO_RCVBUF", side.host), bytes(asked), None, AskedBy::Program))
+        .setting(valued("SO_RCVBUF", side.host, bytes(asked), None, AskedBy::Program))
 }
 
 /// A window that the autotuning level bounds, or that has not grown yet.
-fn tuned(
-    context: &Context,
-    one: &One,
-    side: &Side,
-    (cause, level): (&Cause, Autotuning),
-) -> Finding {
+fn tuned(context: &Context, one: &One, side: &Side, cause: &Cause, level: Autotuning) -> Finding {
     let (host, most) = (side.host, ends(level));
     let finding = side.window(cause);
 
@@ -109,5 +104,5 @@ fn tuned(
         .code("rwnd_auto")
         .because(format!("{LEVEL} {} ends at {most}{}", level.name(), needed(side)))
         .cure(cure)
-        .setting(valued((LEVEL, host), level.name().into(), advised, AskedBy::Sysctl))
+        .setting(valued(LEVEL, host, level.name().into(), advised, AskedBy::Sysctl))
 }

@@ -40,7 +40,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             Finding { as_asked: one.reaches(Some(payload)), ..finding }
                 .because(format!("{} allows {}", pace.by, bits(pace.rate)))
                 .cure(cure)
-                .setting(valued((pace.by, host), bits(pace.rate), None, AskedBy::Program))
+                .setting(valued(pace.by, host, bits(pace.rate), None, AskedBy::Program))
         }
         // TSQ delays packets as a pace does, but the card is the cause.
         _ if one.share(Limit::SmallQueues.about().name) >= OFTEN => finding.code("tx_ring").because(

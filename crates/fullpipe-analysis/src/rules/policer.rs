@@ -38,6 +38,6 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     // Pacing helps in any case, and is the only cure without a size.
     let pace = context.paced();
     let cure = if raise.is_empty() { pace.replacen('p', "P", 1) } else { raise + &pace };
-    let setting = valued(("burst", place), bytes(burst), needed, AskedBy::Path);
+    let setting = valued("burst", place, bytes(burst), needed, AskedBy::Path);
     Some(plain.because(reason).cure(cure).setting(setting))
 }

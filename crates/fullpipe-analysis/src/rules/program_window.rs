@@ -60,8 +60,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             "Let the programs have {raise} under way (a larger window on {to}, or more requests in flight on {from}), or \
              use several connections: no sysctl raises this window"
         ))
-        .setting(valued(
-            ("the program's window", to),
+        .setting(valued("the program's window", to,
             words::window(window),
             needed,
             AskedBy::Program,

@@ -24,7 +24,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             .cure(format!("Switch net.ipv4.tcp_sack on at {without}"))
             .code("sack_off")
             .setting(valued(
-                ("net.ipv4.tcp_sack", without),
+                "net.ipv4.tcp_sack",
+                without,
                 "0".into(),
                 Some("1".into()),
                 AskedBy::Peer,

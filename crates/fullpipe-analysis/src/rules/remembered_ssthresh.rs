@@ -30,8 +30,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             "Set net.ipv4.tcp_no_metrics_save of {host} to 1 and flush what is kept (ip tcp_metrics flush), \
              or use a kernel from 5.6"
         ))
-        .setting(valued(
-            ("net.ipv4.tcp_no_metrics_save", host),
+        .setting(valued("net.ipv4.tcp_no_metrics_save", host,
             "0".into(),
             Some("1".into()),
             AskedBy::Sysctl,

@@ -40,7 +40,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
                 "Lengthen the ring of {host} (ethtool -G rx), {shorten}or pace the sender ({})",
                 if context.has_fq(&one.meta.hosts[0]) { "SO_MAX_PACING_RATE" } else { "fq" }
             ))
-            .setting(valued(("ethtool -G rx", host), value, None, AskedBy::Device)),
+            .setting(valued("ethtool -G rx", host, value, None, AskedBy::Device)),
     )
 }
 

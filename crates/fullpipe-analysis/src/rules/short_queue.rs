@@ -36,7 +36,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         plain
             .because(format!("its queue allows {value}{lasts}{needs}"))
             .cure(format!("Lengthen that queue, or {}{}", context.paced(), without_bursts(held)))
-            .setting(valued(("queue limit", &stage.name), value, needed, AskedBy::Path)),
+            .setting(valued("queue limit", &stage.name, value, needed, AskedBy::Path)),
     )
 }
 

@@ -61,7 +61,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         }
         .because(format!("it reads no faster{rate}{waits}"))
         .cure("Make the program read faster: larger buffers do not help")
-        .setting(valued(("read()", host), "slow".into(), None, AskedBy::Program)),
+        .setting(valued("read()", host, "slow".into(), None, AskedBy::Program)),
     )
 }
 

@@ -54,7 +54,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             numbers::short(allowed.mbit())
         ))
         .setting(valued(
-            ("mtu", &place),
+            "mtu",
+            &place,
             allowed.mtu.to_string(),
             Some(USUAL.to_string()),
             AskedBy::Path,
@@ -96,7 +97,8 @@ fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
     let cure = finding.cure.as_ref().map_or(cure.clone(), |next| format!("{cure}. {next}"));
     let place = allowed.place.clone();
     finding.because(why).cure(cure).code(RULE.code).setting(valued(
-        ("mtu", &place),
+        "mtu",
+        &place,
         allowed.mtu.to_string(),
         Some(USUAL.to_string()),
         AskedBy::Path,

@@ -44,7 +44,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
                 lower(&less_work(host))
             ))
             .setting(valued(
-                ("size of a read", host),
+                "size of a read",
+                host,
                 bytes(read.into()),
                 Some(large),
                 AskedBy::Program,

@@ -43,8 +43,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
                 bytes(TUNING_RCVBUF),
                 side.host
             ))
-            .setting(valued(
-                (side.tuned, side.host),
+            .setting(valued(side.tuned, side.host,
                 bytes(own.rcvbuf),
                 Some(bytes(TUNING_RCVBUF)),
                 AskedBy::Sysctl,

@@ -88,7 +88,8 @@ fn find(context: &Context, cause: &Cause, host: &str) -> Option<Finding> {
             ))
             .cure(format!("{let_it} net.ipv4.tcp_mem of {host}{to}"))
             .setting(valued(
-                ("net.ipv4.tcp_mem", host),
+                "net.ipv4.tcp_mem",
+                host,
                 text(tcp_mem),
                 needed.map(text),
                 AskedBy::Sysctl,

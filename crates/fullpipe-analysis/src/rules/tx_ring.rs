@@ -21,6 +21,6 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
                 "Lengthen the ring of {host} (ethtool -G tx), or shorten its interrupts \
             (ethtool -C tx-usecs)"
             ))
-            .setting(valued(("ethtool -G tx", host), value, None, AskedBy::Device)),
+            .setting(valued("ethtool -G tx", host, value, None, AskedBy::Device)),
     )
 }

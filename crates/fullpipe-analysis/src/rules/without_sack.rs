@@ -35,7 +35,8 @@ fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
     let switch = format!("Switch net.ipv4.tcp_sack on at {host}");
     let cure = finding.cure.as_ref().map_or(switch.clone(), |next| format!("{switch}. {next}"));
     finding.because(why).cure(cure).code("sack_off").setting(valued(
-        ("net.ipv4.tcp_sack", host),
+        "net.ipv4.tcp_sack",
+        host,
         "0".into(),
         Some("1".into()),
         AskedBy::Peer,

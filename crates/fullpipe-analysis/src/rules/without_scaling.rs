@@ -38,7 +38,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
                 strips it: larger buffers do not help"
             ))
             .setting(valued(
-                ("net.ipv4.tcp_window_scaling", host),
+                "net.ipv4.tcp_window_scaling",
+                host,
                 "0".into(),
                 Some("1".into()),
                 AskedBy::Peer,

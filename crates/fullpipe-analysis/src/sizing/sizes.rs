@@ -244,14 +244,16 @@ mod tests {
     use crate::sizing::Question;
     use fullpipe_base::units::{Framing, Rate, Time};
 
-    fn demand(rate: Rate, rtt_ms: u64, kernel: (u16, u16)) -> Demand {
+    const V6_12: Version = Version::new(6, 12, 0);
+
+    fn demand(rate: Rate, rtt_ms: u64, kernel: Version) -> Demand {
         Demand {
             path: Question {
                 rate,
                 rtt: Time::ms(rtt_ms),
                 mtu: 1500,
                 framing: Framing::EthernetWire,
-                kernel: Version::new(kernel.0, kernel.1, 0),
+                kernel,
                 timestamps: true,
             },
             flows: 1,
@@ -264,7 +266,7 @@ mod tests {
     #[test]
     fn defaults_that_suffice_are_left_alone() {
         for (rate, rtt) in [(Rate::gbit(1), 10), (Rate::mbit(100), 3), (Rate(1), 1)] {
-            let sizes = sizes(&demand(rate, rtt, (6, 12)));
+            let sizes = sizes(&demand(rate, rtt, V6_12));
             assert_eq!(sizes.advised, sizes.today, "{rate} x {rtt} ms");
         }
     }
@@ -274,7 +276,8 @@ mod tests {
     fn no_value_is_below_the_kernels_default() {
         for rate in [1, 1_000_000, 50_000_000, 10_000_000_000, 1_000_000_000_000_000] {
             for rtt in [1, 10, 80, 600, 1_000_000] {
-                for kernel in [(3, 0), (4, 9), (6, 1), (6, 6), (6, 12), (6, 18), (7, 0)] {
+                for (major, minor) in [(3, 0), (4, 9), (6, 1), (6, 6), (6, 12), (6, 18), (7, 0)] {
+                    let kernel = Version::new(major, minor, 0);
                     for flows in [1, 8, 10_000] {
                         let demand = Demand { flows, ..demand(Rate(rate), rtt, kernel) };
                         let Sizes { today, advised, .. } = sizes(&demand);
@@ -291,7 +294,7 @@ mod tests {
     #[test]
     fn the_least_sizes_are_those_of_bisection() {
         let needed = 65_020.0 * 1448.0;
-        for (kernel, receive) in [((6, 1), 1.95..2.1), ((6, 12), 1.58..1.64)] {
+        for (kernel, receive) in [(Version::new(6, 1, 0), 1.95..2.1), (V6_12, 1.58..1.64)] {
             let least = sizes(&demand(Rate::gbit(10), 80, kernel)).least;
             assert!(receive.contains(&(least.receive as f64 / needed)), "{least:?}");
             assert!((1.45..1.61).contains(&(least.send as f64 / needed)), "{least:?}");
@@ -300,8 +303,8 @@ mod tests {
 
     #[test]
     fn flows_share_what_one_needs() {
-        let one = sizes(&demand(Rate::gbit(10), 80, (6, 12))).advised;
-        let of_eight = Demand { flows: 8, ..demand(Rate::gbit(10), 80, (6, 12)) };
+        let one = sizes(&demand(Rate::gbit(10), 80, V6_12)).advised;
+        let of_eight = Demand { flows: 8, ..demand(Rate::gbit(10), 80, V6_12) };
         let eight = sizes(&of_eight).advised;
         let ratio = one.receive as f64 / eight.receive as f64;
         // 8 / 1.4, and whole MiB
@@ -310,7 +313,7 @@ mod tests {
 
     #[test]
     fn a_window_beyond_one_gib_needs_streams() {
-        let demand = demand(Rate::gbit(100), 100, (6, 12));
+        let demand = demand(Rate::gbit(100), 100, V6_12);
         assert_eq!(streams(&demand), Some(2));
         // 65535 x 2^14 x 8 bits in 0.1 s
         assert!((reachable_mbit(&demand) - 85_898.0).abs() < 1.0);
@@ -319,15 +322,15 @@ mod tests {
     /// 1e-5 at 80 ms: CUBIC keeps 1.054 (0.08 / 1e-5)^0.75 = 892 packets; 65,020 need 73 flows.
     #[test]
     fn loss_needs_streams() {
-        let lossy = Demand { loss: 1e-5, ..demand(Rate::gbit(10), 80, (6, 12)) };
+        let lossy = Demand { loss: 1e-5, ..demand(Rate::gbit(10), 80, V6_12) };
         assert_eq!(streams(&lossy), Some(73));
-        assert_eq!(streams(&demand(Rate::gbit(10), 80, (6, 12))), None);
+        assert_eq!(streams(&demand(Rate::gbit(10), 80, V6_12)), None);
     }
 
     /// 0.97 of the payload of 10 Gb/s, 9415 Mb/s, are 1,141.6 MB/s.
     #[test]
     fn a_shallow_queue_asks_for_pacing() {
-        let shallow = Demand { queue: Some(20_000_000), ..demand(Rate::gbit(10), 80, (6, 12)) };
+        let shallow = Demand { queue: Some(20_000_000), ..demand(Rate::gbit(10), 80, V6_12) };
         let pace = pacing(&shallow).expect("a pace");
         assert!((pace as f64 / 1.1416e9 - 1.0).abs() < 1e-3, "{pace}");
         assert_eq!(pacing(&Demand { queue: Some(60_000_000), ..shallow }), None);

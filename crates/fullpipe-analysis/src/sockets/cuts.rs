@@ -30,6 +30,7 @@ pub fn cuts(looks: &[Look], min_rtt_us: f64) -> Vec<Cut> {
     cuts
 }
 
+/// The reduction between looks `at` and `at + 1`, with `again` segments sent again.
 fn cut(looks: &[Look], at: usize, again: u64, min_rtt_us: f64) -> Cut {
     let (before, after) = (&looks[at], &looks[at + 1]);
 

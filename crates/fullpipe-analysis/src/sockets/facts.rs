@@ -98,7 +98,7 @@ impl Facts {
         self.rtt_p95_us / self.min_rtt_us.max(1.0)
     }
 
-    /// Packets that wait on the path, in bunches of one ACK, where so many are in flight at this RTT over the least
+    /// Packets that wait on the path, in bunches of one ACK. `packets` are in flight, and `rtt` is the RTT over the least
     /// one.
     ///
     /// Senders and receivers of bunches (TSO, late interrupts, GRO, delayed ACKs) add one or two of them to RTT without

@@ -78,7 +78,7 @@ pub(super) fn judged(sight: &Sight, flow: &Flow) -> Judged {
 /// A rule; none where it does not fire.
 type Find = fn(&Facts) -> Option<Verdict>;
 
-/// Verdicts of all rules that fire, the first one first.
+/// Verdicts of all rules that fire, in the order of the rules.
 fn verdicts(facts: &Facts) -> Vec<Verdict> {
     let rules: [(&str, Find); 6] = [
         ("short-transfer", too_short),
@@ -225,7 +225,7 @@ fn window(facts: &Facts) -> Option<Verdict> {
                 points,
             )
             .because(format!("the flow uses {} of {}", percent(used.min(1.0)), bytes(facts.window)))
-            .setting(valued((name, &facts.host), limit.clone(), None, by))
+            .setting(valued(name, &facts.host, limit.clone(), None, by))
         };
         match () {
             // A window of 16 bits comes first: it ends below any buffer.

@@ -56,8 +56,8 @@ pub struct Packet {
     pub window: u16,
     /// Options of a SYN.
     pub offers: Option<Offers>,
-    /// Value and echo of the timestamps option.
-    pub timestamps: Option<(u32, u32)>,
+    /// The timestamps option.
+    pub timestamps: Option<Timestamps>,
     /// SACK blocks, as the receiver reported them.
     pub sacks: Vec<(u64, u64)>,
     /// Which of its segments were dropped later on.
@@ -67,6 +67,15 @@ pub struct Packet {
     /// Whether the same packet was seen at this point before: the driver refused it and got it again (a "hardware
     /// duplicate"), or the path made a copy.
     pub again: bool,
+}
+
+/// The timestamps option (RFC 7323).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timestamps {
+    /// Clock of the host that sends the packet.
+    pub value: u32,
+    /// Latest clock of the other host that it has received.
+    pub echo: u32,
 }
 
 /// Options that a SYN offers, except timestamps.

@@ -47,7 +47,7 @@ pub fn sizes(seed: u64, number: usize) -> Result<Vec<Sized>, String> {
         let (Some(least), Some(most)) = (least(&judged.case, change), most(change)) else {
             continue;
         };
-        let part = bisected(&name, &judged, &changes, (at, most))?;
+        let part = bisected(&name, &judged, &changes, at, most)?;
         let bisected = (most as f64 * part) as u64;
         all.push(Sized {
             path: name.clone(),
@@ -59,14 +59,15 @@ pub fn sizes(seed: u64, number: usize) -> Result<Vec<Sized>, String> {
     Ok(all)
 }
 
-/// Least part of a change's advised size that keeps the best rate: the rate of the advised size, or of the largest one.
+/// Least part of the advised `size` of change `at` that keeps the best rate: the rate of the advised size, or of the largest one.
 ///
 /// All other changes are as advised. The largest size may overflow a queue, and then has less.
 fn bisected(
     name: &str,
     judged: &Judged,
     changes: &[Change],
-    (at, size): (usize, u64),
+    at: usize,
+    size: u64,
 ) -> Result<f64, String> {
     let largest = LARGEST.min(MOST / size as f64);
     let rate = |part: f64| {

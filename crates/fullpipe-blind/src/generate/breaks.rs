@@ -110,7 +110,7 @@ fn pauses(draw: &mut Draw, draft: &mut Draft, strength: f64) {
     draft.app = App::OnOff { on: (off / (strength - 1.0)).max(5e3), off };
 }
 
-/// Work on each packet, or on each byte, for longer than the link takes.
+/// Lets the CPU of an end work on each packet, or on each byte, for longer than the link takes.
 fn cpu(draw: &mut Draw, draft: &mut Draft, strength: f64, sends: bool) {
     let (packet_us, mss) = (draft.packet_us(), draft.mss());
     let by_packet = draw.often(0.5);

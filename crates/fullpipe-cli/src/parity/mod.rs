@@ -45,7 +45,7 @@ pub fn parity(arguments: &ParityArguments, output: &Output) -> Result<(), Failur
     let head = Head::of(arguments, &asked, &done);
 
     // Results are shown before failures are returned.
-    show((&head, asked.cases.len()), &done, &verdict, arguments.json, output)?;
+    show(&head, asked.cases.len(), &done, &verdict, arguments.json, output)?;
     hint(arguments, &asked, &verdict);
     let is_whole = done.is_whole(asked.cases.len());
     let Done { failures, finished, untwinned, .. } = done;
@@ -143,7 +143,8 @@ fn hint(arguments: &ParityArguments, asked: &Asked, verdict: &Verdict) {
 }
 
 fn show(
-    (head, of): (&Head, usize),
+    head: &Head,
+    of: usize,
     done: &Done,
     verdict: &Verdict,
     as_json: bool,

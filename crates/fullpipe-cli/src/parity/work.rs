@@ -55,7 +55,7 @@ struct Found {
     twins: Option<Twinned>,
 }
 
-struct Work<'a> {
+struct Shared<'a> {
     asked: &'a Asked,
     folder: Option<&'a Folder>,
     twins: u32,
@@ -76,7 +76,7 @@ pub fn run(
 ) -> Done {
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let results = Mutex::new(Vec::new());
-    let work = Work { asked, folder, twins, progress, next, failed, results };
+    let work = Shared { asked, folder, twins, progress, next, failed, results };
     thread::scope(|scope| {
         for _ in 0..jobs.min(asked.cases.len()) {
             scope.spawn(|| work.take());
@@ -85,7 +85,7 @@ pub fn run(
     work.done()
 }
 
-impl Work<'_> {
+impl Shared<'_> {
     /// Takes runs until there are none left, or a reason to stop.
     fn take(&self) {
         let next = || self.asked.cases.get(self.next.fetch_add(1, Ordering::SeqCst));

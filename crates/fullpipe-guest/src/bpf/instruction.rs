@@ -106,7 +106,14 @@ pub enum Op {
     Exit,
 }
 
-type Words = (u8, u8, u8, i16, i32);
+/// Fields of an instruction.
+struct Words {
+    code: u8,
+    to: u8,
+    from: u8,
+    offset: i16,
+    number: i32,
+}
 
 impl Op {
     /// Instructions of 8 bytes that it takes.
@@ -118,9 +125,9 @@ impl Op {
         }
     }
 
-    /// Code, to, from, offset, number.
+    /// Fields of the instruction; none for a label.
     fn words(self, jump: impl Fn(Label) -> i16) -> Option<Words> {
-        Some(match self {
+        let (code, to, from, offset, number) = match self {
             Op::Here(_) => return None,
             Op::Move(to, from) => (0xbf, to.0, from.0, 0, 0),
             Op::Set(to, number) => (0xb7, to.0, 0, 0, number),
@@ -155,11 +162,13 @@ impl Op {
             Op::Rewrite => (0x85, 0, 0, 0, 9),
             Op::FixChecksum => (0x85, 0, 0, 0, 11),
             Op::Exit => (0x95, 0, 0, 0, 0),
-        })
+        };
+        Some(Words { code, to, from, offset, number })
     }
 }
 
-fn encode((code, to, from, offset, number): Words) -> [u8; 8] {
+fn encode(words: Words) -> [u8; 8] {
+    let Words { code, to, from, offset, number } = words;
     let mut bytes = [code, 0, 0, 0, 0, 0, 0, 0];
     bytes[1] = if cfg!(target_endian = "little") { to | from << 4 } else { to << 4 | from };
     bytes[2..4].copy_from_slice(&offset.to_ne_bytes());
@@ -188,7 +197,9 @@ pub fn assemble(program: &[Op]) -> Vec<u8> {
         match op {
             Op::Map(..) => bytes.extend_from_slice(&[0; 8]),
             Op::Wide(_, number) => {
-                bytes.extend_from_slice(&encode((0, 0, 0, 0, (number >> 32) as i32)));
+                let number = (number >> 32) as i32;
+                let high = Words { code: 0, to: 0, from: 0, offset: 0, number };
+                bytes.extend_from_slice(&encode(high));
             }
             _ => {}
         }

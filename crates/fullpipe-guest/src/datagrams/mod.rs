@@ -51,7 +51,7 @@ pub fn start(plan: &Plan, left: &Namespace, right: &Namespace) -> Result<()> {
 }
 
 /// A socket that receives datagrams at that end.
-fn receiving_socket(own: &Datagrams, (address, port): End) -> Result<OwnedFd> {
+fn receiving_socket(own: &Datagrams, here: End) -> Result<OwnedFd> {
     let socket = sys::socket(SocketType::DGRAM).at(|| "socket")?;
     if let Some(bytes) = own.rcvbuf {
         let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
@@ -60,19 +60,19 @@ fn receiving_socket(own: &Datagrams, (address, port): End) -> Result<OwnedFd> {
     }
     // Of a socket that waits, poll(2) takes the receive queue over.
     sys::never_wait(&socket).at(|| "FIONBIO")?;
-    sys::bind(&socket, address, port).at(|| format!("bind to port {port}"))?;
+    sys::bind(&socket, here.address, here.port).at(|| format!("bind to port {}", here.port))?;
     Ok(socket)
 }
 
 /// Writes the datagrams, each when it is due.
-fn send(index: usize, own: &Datagrams, (from, port): End, (to, to_port): End) -> Result<()> {
+fn send(index: usize, own: &Datagrams, from: End, to: End) -> Result<()> {
     let socket = sys::socket(SocketType::DGRAM).at(|| "socket")?;
     let (level, option) = (libc::SOL_SOCKET, libc::SO_SNDBUFFORCE);
     sys::set_number(&socket, level, option, SNDBUF).at(|| "SO_SNDBUF")?;
     // Without it a full qdisc refuses a datagram silently (udp_send_skb).
     sys::set_number(&socket, libc::IPPROTO_IP, libc::IP_RECVERR, 1).at(|| "IP_RECVERR")?;
-    sys::bind(&socket, from, port).at(|| format!("bind to port {port}"))?;
-    sys::connect(&socket, to, to_port).at(|| "connect")?;
+    sys::bind(&socket, from.address, from.port).at(|| format!("bind to port {}", from.port))?;
+    sys::connect(&socket, to.address, to.port).at(|| "connect")?;
 
     let mut datagram = vec![0; own.size as usize];
     let (mut number, mut refused) = (0, 0);

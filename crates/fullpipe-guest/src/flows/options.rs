@@ -20,7 +20,7 @@ pub fn set_all(socket: &OwnedFd, flow: usize, role: Role, options: &[(String, i6
 fn set(socket: &OwnedFd, option: &Sockopt, value: i64) -> std::io::Result<()> {
     let (level, number) = option.number;
     // An option with more than 32 bits may have 64 (SO_MAX_PACING_RATE, since Linux 5.0).
-    if option.bounds.1 > u32::MAX.into() {
+    if option.bounds.max > u32::MAX.into() {
         return sys::set_option(socket, level, number, &value.to_ne_bytes());
     }
     // TCP_NOTSENT_LOWAT is unsigned.

@@ -46,11 +46,11 @@ pub(super) fn wait_for_start(of: &[usize], flow: &Flow) {
     }
 }
 
-/// A socket that sends a flow's data from there.
-pub(super) fn socket(index: usize, flow: &Flow, (address, port): End) -> Result<OwnedFd> {
+/// A socket that sends a flow's data from `here`.
+pub(super) fn socket(index: usize, flow: &Flow, here: End) -> Result<OwnedFd> {
     let socket = sys::tcp_socket().at(|| "socket")?;
     set(&socket, index, flow)?;
-    sys::bind(&socket, address, port).at(|| format!("bind to port {port}"))?;
+    sys::bind(&socket, here.address, here.port).at(|| format!("bind to port {}", here.port))?;
     Ok(socket)
 }
 
@@ -62,13 +62,8 @@ pub(super) fn set(socket: &OwnedFd, index: usize, flow: &Flow) -> Result<()> {
 }
 
 /// Connects, and says so.
-pub(super) fn connect(
-    index: usize,
-    flow: &Flow,
-    socket: &OwnedFd,
-    (to, port): End,
-) -> io::Result<()> {
-    sys::connect(socket, to, port)?;
+pub(super) fn connect(index: usize, flow: &Flow, socket: &OwnedFd, there: End) -> io::Result<()> {
+    sys::connect(socket, there.address, there.port)?;
     let value = run::time().saturating_sub(flow.start_ns);
     remember_connection(index, socket, value)
 }

@@ -11,7 +11,11 @@ use crate::error::{Context, Error, Result};
 use crate::sys;
 
 /// Address and port of an end of a connection.
-pub type End = (Ipv4Addr, u16);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    pub address: Ipv4Addr,
+    pub port: u16,
+}
 
 // include/uapi/linux/netlink.h, sock_diag.h, inet_diag.h
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
@@ -37,11 +41,11 @@ pub fn request(number: u32, here: End, there: End) -> Vec<u8> {
     let wanted = 1_u8 << (INFO - 1) | 1 << (SKMEMINFO - 1);
     let mut body = vec![libc::AF_INET as u8, libc::IPPROTO_TCP as u8, wanted, 0];
     body.extend([0xff; 4]); // any state
-    for (_, port) in [here, there] {
-        body.extend(port.to_be_bytes());
+    for end in [here, there] {
+        body.extend(end.port.to_be_bytes());
     }
-    for (address, _) in [here, there] {
-        body.extend(address.octets());
+    for end in [here, there] {
+        body.extend(end.address.octets());
         body.extend([0; 12]);
     }
     body.extend([0; 4]); // any device
@@ -129,7 +133,8 @@ mod tests {
 
     #[test]
     fn a_request_names_both_ends() {
-        let (here, there) = ((Ipv4Addr::new(10, 0, 0, 1), 258), (Ipv4Addr::new(10, 0, 9, 2), 772));
+        let here = End { address: Ipv4Addr::new(10, 0, 0, 1), port: 258 };
+        let there = End { address: Ipv4Addr::new(10, 0, 9, 2), port: 772 };
         let bytes = request(3, here, there);
         assert_eq!(bytes.len(), HEAD + 56);
         assert_eq!(bytes[HEAD + 8..HEAD + 16], [1, 2, 3, 4, 10, 0, 0, 1]);

@@ -13,6 +13,12 @@ const TC_H_INGRESS: u32 = 0xffff_fff2;
 const TCA_BPF_CLASSID: u16 = 3;
 const TCA_BPF_FLAGS: u16 = 8;
 
+/// An attribute of a filter.
+struct Attribute {
+    option: u16,
+    value: u32,
+}
+
 impl Netlink {
     /// Makes a device ready for [`Netlink::attach`].
     pub fn clsact(&mut self, device: u32) -> Result<()> {
@@ -25,12 +31,14 @@ impl Netlink {
     /// Attaches a program to the incoming packets of a device; `order` is from 1.
     pub fn attach(&mut self, device: u32, order: u16, program: &OwnedFd) -> Result<()> {
         const DIRECT_ACTION: u32 = 1;
-        self.filter(device, TC_H_INGRESS, order, program, (TCA_BPF_FLAGS, DIRECT_ACTION))
+        let action = Attribute { option: TCA_BPF_FLAGS, value: DIRECT_ACTION };
+        self.filter(device, TC_H_INGRESS, order, program, action)
     }
 
     /// Puts the packets that a program picks into a band of the device's root.
     pub fn sort(&mut self, device: u32, band: usize, program: &OwnedFd) -> Result<()> {
-        let class = (TCA_BPF_CLASSID, Place::band(device, band).parent);
+        let value = Place::band(device, band).parent;
+        let class = Attribute { option: TCA_BPF_CLASSID, value };
         self.filter(device, record::qdisc_handle(0), band as u16 + 1, program, class)
     }
 
@@ -40,7 +48,7 @@ impl Netlink {
         parent: u32,
         order: u16,
         program: &OwnedFd,
-        (option, value): (u16, u32),
+        more: Attribute,
     ) -> Result<()> {
         const RTM_NEWTFILTER: u16 = 44;
         const TCA_BPF_FD: u16 = 6;
@@ -55,7 +63,7 @@ impl Netlink {
             options
                 .u32(TCA_BPF_FD, program.as_raw_fd() as u32)
                 .text(TCA_BPF_NAME, "fullpipe")
-                .u32(option, value);
+                .u32(more.option, more.value);
         });
         self.ask(&mut message, "filter bpf")
     }

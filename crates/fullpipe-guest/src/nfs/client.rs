@@ -26,7 +26,7 @@ pub fn make_directories(plan: &Plan) -> Result<()> {
 }
 
 /// Sets the client up before it mounts by connections from the first to the last of these ports.
-pub fn prepare((number, nfs): (usize, &Nfs), from: [u16; 2], namespace: &Namespace) -> Result<()> {
+pub fn prepare(number: usize, nfs: &Nfs, from: [u16; 2], namespace: &Namespace) -> Result<()> {
     namespace.enter()?;
     if number > 0 {
         identify(number)?;
@@ -54,7 +54,7 @@ pub struct Mount {
 
 impl Mount {
     /// The mount of the export by the client of that number.
-    pub fn new((number, nfs): (usize, &Nfs), plan: &Plan) -> Mount {
+    pub fn new(number: usize, nfs: &Nfs, plan: &Plan) -> Mount {
         let (kind, source) = match nfs.version {
             NfsVersion::V3 => ("nfs", format!("{}:{}", layout::server(plan), server::EXPORT)),
             NfsVersion::V4_2 => ("nfs4", format!("{}:/", layout::server(plan))),

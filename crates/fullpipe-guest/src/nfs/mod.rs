@@ -38,8 +38,8 @@ pub fn start(plan: &Plan, namespaces: &mut [Namespace]) -> Result<()> {
     for (number, (nfs, connections)) in plan.mounts().enumerate() {
         let client = layout::client_at(plan, nfs);
         let ports = layout::mount_ports(plan, &connections);
-        client::prepare((number, nfs), ports, &namespaces[client])?;
-        program::start((number, nfs), connections, plan, &namespaces[client])?;
+        client::prepare(number, nfs, ports, &namespaces[client])?;
+        program::start(number, nfs, connections, plan, &namespaces[client])?;
     }
     Ok(())
 }

@@ -31,7 +31,8 @@ struct Program {
 
 /// Starts the program of a client that mounts by these connections.
 pub fn start(
-    (client, nfs): (usize, &Nfs),
+    client: usize,
+    nfs: &Nfs,
     connections: Range<usize>,
     plan: &Plan,
     namespace: &Namespace,
@@ -42,7 +43,7 @@ pub fn start(
         connections,
         left: Arc::new(AtomicU32::new(nfs.files)),
     };
-    let mount = Mount::new((client, nfs), plan);
+    let mount = Mount::new(client, nfs, plan);
     let threads = namespace.fd.try_clone().at(|| "a network namespace")?;
     namespaces::spawn(format!("mount {client}"), &namespace.fd, move || {
         sys::sleep_until(run::start() + program.nfs.start_ns);

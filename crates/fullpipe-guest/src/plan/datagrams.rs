@@ -29,7 +29,7 @@ pub struct Datagrams {
 }
 
 impl Datagrams {
-    /// When that datagram is written, ns from the run's start; none: it is not.
+    /// Time at which datagram `number` is written, ns from the run's start; none if the program ends before.
     #[must_use]
     pub fn due_ns(&self, number: u64) -> Option<u64> {
         let bits = u128::from(number) * u128::from(self.size) * 8;

@@ -8,6 +8,7 @@ mod guest;
 mod plans;
 mod yielding;
 
+use fullpipe_base::bounds::Bounds;
 use fullpipe_base::sockopt::SOCKOPTS;
 use fullpipe_guest::plan::{Drops, Flow, Plan, Router};
 use fullpipe_guest::record::{
@@ -310,7 +311,7 @@ fn a_value_that_the_kernel_refuses_is_a_refusal() {
 
 #[test]
 fn the_kernel_takes_every_socket_option_at_both_of_its_bounds() {
-    for bound in [|(least, _): (i64, i64)| least, |(_, most): (i64, i64)| most] {
+    for bound in [|bounds: Bounds| bounds.min, |bounds: Bounds| bounds.max] {
         let mut plan = plan(100_000_000, 250_000);
         plan.end_ns = plan.sample_ns;
         let options = SOCKOPTS.iter().map(|option| (option.name.to_string(), bound(option.bounds)));

@@ -27,7 +27,7 @@ fn make(source: &Path) -> Command {
     command
 }
 
-/// Configures, and makes sure of it.
+/// Configures the kernel, and checks that `make` has granted each option.
 ///
 /// # Errors
 /// `make` fails, or an option is not granted.

@@ -10,7 +10,7 @@ use fullpipe_scenario::profile;
 use fullpipe_scenario::{Host, Resolved};
 
 /// The keys of a host, `hosts.NAME`, that are not done exactly.
-pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut Answers) {
+pub(super) fn answers(key: &str, host: &Host, family: Family, answers: &mut Answers) {
     let substituted =
         |part: &str, why: String| (format!("{key}.{part}"), Support::Substituted(why));
 

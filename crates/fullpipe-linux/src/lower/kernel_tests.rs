@@ -122,7 +122,9 @@ fn bounds(version: KernelVersion) -> Vec<(&'static str, (i64, i64), bool)> {
         Some((entry.name, bounds, true))
     });
     // net.ipv4.tcp_reordering is bounded by tcp_max_reordering, which is tried behind it.
-    modelled.chain(real.map(|known| (known.name, known.bounds, false))).collect()
+    modelled
+        .chain(real.map(|known| (known.name, (known.bounds.min, known.bounds.max), false)))
+        .collect()
 }
 
 /// Each kernel takes the least and the greatest value that a scenario may have. Of sysctls that only a kernel reads it

@@ -42,7 +42,7 @@ type Answers = Vec<(String, Support)>;
 pub(super) fn support(run: &Resolved, family: Family) -> Answers {
     let mut answers = Answers::new();
     for station in run.stations() {
-        hosts::answers((&station.key(), station.host), family, &mut answers);
+        hosts::answers(&station.key(), station.host, family, &mut answers);
     }
     one_kernel(run, &mut answers);
     one_guest(run, &mut answers);
@@ -212,16 +212,16 @@ pub(super) fn lower(run: &Resolved, family: Family) -> Result<Lowered, String> {
     let text = |(key, why): (String, String)| format!("{key}: {why}");
     let (routers, mut stages) = topology::routers(run).map_err(text)?;
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
-    let stage_of = |of, host: &Host, namespace| topology::Watched {
+    let stage_of = |name: &str, goes, host: &Host, namespace| topology::Watched {
         serial: Some(nic::serial(host, run.path.mtu)),
-        ..nic::card_stage(of, &host.qdisc, namespace)
+        ..nic::card_stage(name, goes, &host.qdisc, namespace)
     };
 
     // Packets pass a card before the path, so stages of cards come first.
     let last = routers.len() + 1;
     let beside = run.host.iter().zip(last + 1..);
-    let beside = beside.map(|(own, at)| stage_of((&own.name, own.direction), &own.host, at));
-    let of_sender = stage_of(("sender", Direction::Forward), sender, 0);
+    let beside = beside.map(|(own, at)| stage_of(&own.name, own.direction, &own.host, at));
+    let of_sender = stage_of("sender", Direction::Forward, sender, 0);
     let cards: Vec<_> = std::iter::once(of_sender).chain(beside).collect();
     stages.splice(0..0, cards);
 
@@ -229,7 +229,7 @@ pub(super) fn lower(run: &Resolved, family: Family) -> Result<Lowered, String> {
     let backward = carries(run, Direction::Backward);
     if backward {
         let back = stages.iter().position(|stage| stage.info.direction == "back");
-        let own = stage_of(("receiver", Direction::Backward), receiver, last);
+        let own = stage_of("receiver", Direction::Backward, receiver, last);
         stages.insert(back.unwrap_or(stages.len()), own);
     }
     for (index, stage) in stages.iter_mut().enumerate() {

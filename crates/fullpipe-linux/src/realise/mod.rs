@@ -137,7 +137,7 @@ pub(super) fn realise(impairment: &Impairment, wire: Wire) -> Result<Realised, S
         Impairment::Rate(sending) => rates::rate(sending, wire).map(Realised::Qdiscs),
         Impairment::Shape { burst, .. } if *burst > LARGEST_BURST => Err(TOO_MUCH.into()),
         Impairment::Shape { rate, burst, framing, limit } => {
-            rates::shaper((*rate, *burst as u32), (*framing, *limit), wire).map(Realised::Qdiscs)
+            rates::shaper(*rate, *burst as u32, *framing, *limit, wire).map(Realised::Qdiscs)
         }
         Impairment::Opportunities { .. } => {
             Err("no queue discipline of Linux sends at the times of a trace".into())

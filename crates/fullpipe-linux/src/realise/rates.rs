@@ -64,8 +64,10 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
 
 /// A token bucket of `burst` bytes, counted by `framing`, and the queue in front of it.
 pub(super) fn shaper(
-    (rate, burst): (Rate, u32),
-    (framing, limit): (Framing, QueueLimit),
+    rate: Rate,
+    burst: u32,
+    framing: Framing,
+    limit: QueueLimit,
     wire: Wire,
 ) -> Result<Chain, String> {
     if rate.0 < 8 {

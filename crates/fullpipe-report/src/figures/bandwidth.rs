@@ -16,11 +16,12 @@ pub(super) fn figure(document: &Document) -> Figure {
     );
     let y = Axis { label: "bandwidth", unit: "Mb/s", from_zero: true, log_offered: true };
     let runs = document.runs.iter().enumerate();
-    figure_of("bandwidth", (title(document), description), y, runs.flat_map(series).collect())
+    let series = runs.flat_map(|(run, of)| series(run, of)).collect();
+    figure_of("bandwidth", title(document), description, y, series)
 }
 
 /// Series of a run. The sum of a single flow is the flow, with its own line.
-fn series((run, of): (usize, &Run)) -> Vec<Series> {
+fn series(run: usize, of: &Run) -> Vec<Series> {
     let pair = |place: String, line: Line, flow: Option<usize>| {
         let one = |name, role, field| {
             let (line, field) = (line.clone(), format!("{place}/{field}"));

@@ -17,12 +17,12 @@ pub(super) fn figure(document: &Document) -> Figure {
     let recorded = document.runs.iter().any(|run| !run.bins.end_s.is_empty());
 
     // An empty figure says whether nothing was dropped, or nothing was recorded.
-    let words = match (all.is_empty(), recorded) {
+    let (title, description) = match (all.is_empty(), recorded) {
         (false, _) => (title(document), description),
         (true, true) => ("No packet was dropped anywhere".into(), String::new()),
         (true, false) => ("No drops were recorded".into(), String::new()),
     };
-    figure_of("drops", words, y, all)
+    figure_of("drops", title, description, y, all)
 }
 
 fn dropped(place: &PlaceBins) -> u64 {

@@ -44,7 +44,8 @@ impl Binned<'_> {
 /// A figure of such series; one without any has only its words.
 pub(super) fn figure(
     name: &'static str,
-    (title, description): (String, String),
+    title: String,
+    description: String,
     y: Axis,
     series: Vec<Series>,
 ) -> Figure {

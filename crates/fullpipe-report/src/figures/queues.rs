@@ -18,7 +18,7 @@ pub(super) fn figure(document: &Document) -> Figure {
     let names = places(document);
     let runs = document.runs.iter().enumerate();
     let all = runs.flat_map(|(run, of)| series(&names, run, of)).collect();
-    figure_of("queues", (title(document), description), y, all)
+    figure_of("queues", title(document), description, y, all)
 }
 
 fn series(names: &[&str], run: usize, of: &Run) -> Vec<Series> {

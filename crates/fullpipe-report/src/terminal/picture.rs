@@ -35,7 +35,7 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
     };
     let places = lanes.iter().flat_map(|lane| &lane.places);
     let rows: Vec<Vec<String>> =
-        places.map(|(stage, place)| row(run, (stage, place), style)).collect();
+        places.map(|(stage, place)| row(run, stage, place, style)).collect();
 
     // One layout for all lanes keeps their columns aligned.
     let mut table = lay_out(&columns, &rows, style.columns()).into_iter();
@@ -69,12 +69,16 @@ fn fits(name: &str) -> bool {
     name.chars().count() <= NAME
 }
 
-fn row(run: &Run, (stage, place): (&Stage, &Place), style: Style) -> Vec<String> {
+fn row(run: &Run, stage: &Stage, place: &Place, style: Style) -> Vec<String> {
     let name = short_name(stage, place);
     let share = |share: Option<f64>| share.map_or(numbers::ABSENT.into(), numbers::share);
     let mut row = vec![
         if fits(name) { name.into() } else { String::new() },
-        place.mean_filled.zip(place.peak_filled).map(bar).unwrap_or_default(),
+        place
+            .mean_filled
+            .zip(place.peak_filled)
+            .map(|(mean, peak)| bar(mean, peak))
+            .unwrap_or_default(),
         room(stage).unwrap_or(numbers::ABSENT.into()),
         waiting(stage.peak as f64, stage),
         share(place.full),
@@ -91,7 +95,7 @@ fn row(run: &Run, (stage, place): (&Stage, &Place), style: Style) -> Vec<String>
 }
 
 /// A bar of [`BAR`] cells; a value above 0 has one at least.
-fn bar((mean, peak): (f64, f64)) -> String {
+fn bar(mean: f64, peak: f64) -> String {
     let cells = |share: f64| match share {
         share if share > 0.0 => ((share * BAR as f64).round() as usize).clamp(1, BAR),
         _ => 0,
@@ -112,9 +116,9 @@ mod tests {
 
     #[test]
     fn a_bar_shows_mean_and_peak() {
-        assert_eq!(bar((0.5, 0.75)), "████░░··");
-        assert_eq!(bar((0.001, 0.01)), "░·······");
-        assert_eq!(bar((1.0, 1.2)), "████████");
-        assert_eq!(bar((0.0, 0.0)), "········");
+        assert_eq!(bar(0.5, 0.75), "████░░··");
+        assert_eq!(bar(0.001, 0.01), "░·······");
+        assert_eq!(bar(1.0, 1.2), "████████");
+        assert_eq!(bar(0.0, 0.0), "········");
     }
 }

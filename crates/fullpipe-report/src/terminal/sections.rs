@@ -50,7 +50,8 @@ impl Section {
         if self.most == 0 { self.all() } else { self.all().min(self.most) }
     }
 
-    /// Its lines in at most `room`, but the heading and a line that says how many items are left out; `more` is where they are.
+    /// Lines of the section. At most `room` lines are head and items; the heading, and a line on items left out, come in
+    /// addition. `more` says where the items left out are.
     fn shown(self, room: usize, more: &str, style: Style) -> Vec<String> {
         let everything = self.all() <= room;
         let (count, mut lines) = (self.items.len(), self.head);

@@ -76,7 +76,7 @@ fn traced(document: &Document) -> Cow<'_, Document> {
     Cow::Owned(traced)
 }
 
-/// Note on a view of sockets, and where the rest is.
+/// Note that verdicts come from a view of sockets, and that the report has the whole trace.
 fn views(document: &Document) -> Vec<String> {
     let Some(view) = document.runs.iter().find_map(|run| run.view.as_deref()) else {
         return Vec::new();

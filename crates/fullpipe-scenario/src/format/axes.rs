@@ -102,7 +102,7 @@ const KEYS: [&str; 4] = ["from", "to", "points", "scale"];
 /// The values of { from, to, points, scale }, both ends included.
 fn range(table: &Table, place: Place, cx: &mut Context) -> Option<Vec<Node>> {
     if let Some(other) = table.entries.iter().find(|entry| !KEYS.contains(&entry.key.as_str())) {
-        unknown("key of a range", (&other.key, other.place), &[], KEYS.into_iter(), cx);
+        unknown("key of a range", other.place, &other.key, &[], KEYS.into_iter(), cx);
         return None;
     }
     let from = end(table, "from", place, cx)?;

@@ -187,7 +187,8 @@ pub fn wrong_type(node: &Node, key: &str, kind: &Kind, cx: &mut Context) {
 /// Reports an unknown name; `elsewhere` has names that another key sets.
 pub fn unknown<'a>(
     what: &str,
-    (name, place): (&str, Place),
+    place: Place,
+    name: &str,
     elsewhere: &[(&str, &str)],
     known: impl Iterator<Item = &'a str>,
     cx: &mut Context,

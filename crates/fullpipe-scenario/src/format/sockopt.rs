@@ -5,6 +5,7 @@ use super::keys::{Kind, Read, unknown, wrong_type};
 use super::node::{Node, Value};
 use super::sysctl::size;
 use super::values::integer;
+use fullpipe_base::bounds::Bounds;
 use fullpipe_base::sockopt::{SOCKOPTS, Sockopt};
 use std::collections::BTreeMap;
 
@@ -24,10 +25,10 @@ const ELSEWHERE: &[(&str, &str)] = &[
 pub const SIZES: &[&str] = &["TCP_NOTSENT_LOWAT"];
 
 fn value(option: &Sockopt, node: &Node, cx: &mut Context) -> Option<i64> {
-    let (min, max) = option.bounds;
+    let Bounds { min, max } = option.bounds;
     match SIZES.contains(&option.name) {
-        true => size(option.name, node, (min as u64, max as u64), cx).map(|bytes| bytes as i64),
-        false => integer(option.name, node, (min, max), cx),
+        true => size(option.name, node, min as u64..=max as u64, cx).map(|bytes| bytes as i64),
+        false => integer(option.name, node, option.bounds.range(), cx),
     }
 }
 
@@ -50,7 +51,7 @@ impl Read for Sockopts {
                 }
                 None => {
                     let known = SOCKOPTS.iter().map(|option| option.name);
-                    unknown("socket option", (&entry.key, entry.place), ELSEWHERE, known, cx);
+                    unknown("socket option", entry.place, &entry.key, ELSEWHERE, known, cx);
                 }
             }
         }

@@ -10,6 +10,7 @@ use fullpipe_sim::cc::KernelVersion;
 use fullpipe_sim::config::Sysctl;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// A sysctl that the model reads.
 pub struct Entry {
@@ -325,30 +326,30 @@ pub fn flatten<'a>(table: &'a Table, prefix: &str) -> Vec<(String, Place, &'a No
 fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<SysctlWritten> {
     // sysctls that only real kernels have are numbers in the kernel's own bounds.
     if let Some(known) = real_sysctl(name) {
-        let value = integer(name, node, known.bounds, cx)?;
+        let value = integer(name, node, known.bounds.range(), cx)?;
         return Some(SysctlWritten::Real(known.name, value));
     }
     let Some(at) = SYSCTLS.iter().position(|known| known.name == name) else {
         let real = REAL_SYSCTLS.iter().map(|known| known.name);
         let known = SYSCTLS.iter().map(|known| known.name).chain(real);
-        unknown("sysctl", (name, place), ELSEWHERE, known, cx);
+        unknown("sysctl", place, name, ELSEWHERE, known, cx);
         return None;
     };
 
     // Bounds are those of the kernel's own handlers.
     let value = match SYSCTLS[at].field {
-        Field::Size(_) => SysctlValue::Number(size(name, node, (1, KERNEL_INT), cx)?),
-        Field::SizeIfSet(_) => SysctlValue::Number(size(name, node, (0, UNSIGNED), cx)?),
+        Field::Size(_) => SysctlValue::Number(size(name, node, 1..=KERNEL_INT, cx)?),
+        Field::SizeIfSet(_) => SysctlValue::Number(size(name, node, 0..=UNSIGNED, cx)?),
         Field::Triple(_) => SysctlValue::Triple(triple(name, node, &BYTES, cx)?),
         Field::PagesIfSet(_) => SysctlValue::Triple(triple(name, node, &PAGES, cx)?),
-        Field::Switch(_) => SysctlValue::Number(integer(name, node, (0, 1), cx)? as u64),
+        Field::Switch(_) => SysctlValue::Number(integer(name, node, 0..=1, cx)? as u64),
         Field::Packets(_) => {
-            SysctlValue::Number(integer(name, node, (1, i32::MAX.into()), cx)? as u64)
+            SysctlValue::Number(integer(name, node, 1..=i32::MAX.into(), cx)? as u64)
         }
         Field::Level(_, min, max) | Field::LevelIfSet(_, min, max) => {
-            SysctlValue::Number(integer(name, node, (min.into(), max.into()), cx)? as u64)
+            SysctlValue::Number(integer(name, node, min.into()..=max.into(), cx)? as u64)
         }
-        Field::Scale(_) => SysctlValue::Signed(integer(name, node, (-31, 31), cx)? as i32),
+        Field::Scale(_) => SysctlValue::Signed(integer(name, node, -31..=31, cx)? as i32),
     };
     Some(SysctlWritten::Modelled(at, value))
 }
@@ -370,12 +371,15 @@ const UNSIGNED: u64 = u32::MAX as u64;
 pub(super) fn size(
     name: &str,
     node: &Node,
-    (min, max): (u64, u64),
+    bounds: RangeInclusive<u64>,
     cx: &mut Context,
 ) -> Option<u64> {
     match &node.value {
-        Value::Integer(_) => integer(name, node, (min as i64, max as i64), cx).map(|n| n as u64),
-        Value::Text(text) => bytes(text, name, node, (min, max), cx),
+        Value::Integer(_) => {
+            let bounds = *bounds.start() as i64..=*bounds.end() as i64;
+            integer(name, node, bounds, cx).map(|n| n as u64)
+        }
+        Value::Text(text) => bytes(text, name, node, bounds, cx),
         _ => {
             wrong_type(node, name, &Kind::QueueLimit, cx);
             None
@@ -388,9 +392,10 @@ fn bytes(
     text: &str,
     name: &str,
     node: &Node,
-    (min, max): (u64, u64),
+    bounds: RangeInclusive<u64>,
     cx: &mut Context,
 ) -> Option<u64> {
+    let (min, max) = bounds.into_inner();
     let parsed = match text.parse() {
         Ok(n) => Ok(n),
         Err(_) => quantity::parse(text, &SIZE),
@@ -411,7 +416,7 @@ struct Three {
 /// Sizes of a buffer.
 const BYTES: Three = Three {
     expected: "minimum, default and maximum, such as \"4096 87380 4MiB\"",
-    read: |part, name, node, cx| bytes(part, name, node, (1, KERNEL_INT), cx),
+    read: |part, name, node, cx| bytes(part, name, node, 1..=KERNEL_INT, cx),
 };
 
 /// Bounds of the memory of all sockets.

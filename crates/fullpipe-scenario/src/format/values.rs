@@ -7,6 +7,7 @@ use super::quantity::{self, Decimal, Dimension, Wrong};
 use fullpipe_base::units::Time;
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
+use std::ops::RangeInclusive;
 
 impl Read for String {
     const KIND: Kind = Kind::Text;
@@ -65,15 +66,20 @@ pub struct Int<const MIN: i64, const MAX: i64>(pub i64);
 impl<const MIN: i64, const MAX: i64> Read for Int<MIN, MAX> {
     const KIND: Kind = Kind::Integer { min: MIN, max: MAX };
     fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
-        integer(key, node, (MIN, MAX), cx).map(Int)
+        integer(key, node, MIN..=MAX, cx).map(Int)
     }
 }
 
 /// An integer within bounds.
-pub fn integer(key: &str, node: &Node, (min, max): (i64, i64), cx: &mut Context) -> Option<i64> {
-    let kind = Kind::Integer { min, max };
+pub fn integer(
+    key: &str,
+    node: &Node,
+    bounds: RangeInclusive<i64>,
+    cx: &mut Context,
+) -> Option<i64> {
+    let kind = Kind::Integer { min: *bounds.start(), max: *bounds.end() };
     match node.value {
-        Value::Integer(n) if (min..=max).contains(&n) => return Some(n),
+        Value::Integer(n) if bounds.contains(&n) => return Some(n),
         Value::Integer(n) => {
             cx.error("out-of-range", node.place, format!("`{key}` is {n}"))
                 .expected(kind.describe());
@@ -91,7 +97,7 @@ impl<const MIN: i64, const MAX: i64> Read for Integers<MIN, MAX> {
     const KIND: Kind = Kind::Integers { min: MIN, max: MAX };
     fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
         let nodes = items(node, key, &Self::KIND, cx)?;
-        let read: Vec<_> = nodes.iter().map(|node| integer(key, node, (MIN, MAX), cx)).collect();
+        let read: Vec<_> = nodes.iter().map(|node| integer(key, node, MIN..=MAX, cx)).collect();
         read.into_iter().collect::<Option<Vec<_>>>().map(Integers)
     }
 }

@@ -94,7 +94,7 @@ impl Meaning for Drop {
     }
 }
 
-/// The numbers, each once, in their order.
+/// Numbers of a list, rising, each once.
 pub(super) fn rising<const MIN: i64, const MAX: i64>(
     at: &Option<At<Integers<MIN, MAX>>>,
 ) -> Vec<u64> {

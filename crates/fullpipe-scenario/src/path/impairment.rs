@@ -40,7 +40,7 @@ pub enum Impairment {
     },
     /// Each segment leaves a random time after its arrival.
     Spread(Spread),
-    /// Each segment leaves one of two times after its arrival.
+    /// Each segment is delayed by one of two times, so that some overtake others.
     Overtake(Overtake),
     /// Units are lost by chance.
     Lose {

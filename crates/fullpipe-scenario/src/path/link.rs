@@ -67,7 +67,7 @@ impl Meaning for Link {
     }
 
     fn complete(&mut self, whole: &Whole) {
-        self.queue.complete((self.rate, self.framing), whole);
+        self.queue.complete(self.rate, self.framing, whole);
     }
 
     fn impairment(&self, _run: &Surroundings) -> Impairment {
@@ -84,7 +84,7 @@ impl Meaning for Link {
             rate: self.rate,
             framing: self.framing,
             limit: self.queue.limit,
-            discipline: self.queue.config((self.rate, self.framing), run.mtu),
+            discipline: self.queue.config(self.rate, self.framing, run.mtu),
         })
     }
 }

@@ -90,7 +90,7 @@ impl Meaning for Shaper {
     }
 
     fn complete(&mut self, whole: &Whole) {
-        self.queue.complete((self.rate, self.framing), whole);
+        self.queue.complete(self.rate, self.framing, whole);
     }
 
     fn impairment(&self, _run: &Surroundings) -> Impairment {

@@ -66,8 +66,8 @@ impl Meaning for TraceLink {
     }
 
     fn complete(&mut self, whole: &Whole) {
-        if let Some(rate) = self.rate() {
-            self.queue.complete(rate, whole);
+        if let Some((rate, framing)) = self.rate() {
+            self.queue.complete(rate, framing, whole);
         }
     }
 
@@ -76,12 +76,12 @@ impl Meaning for TraceLink {
     }
 
     fn config(&self, run: &Surroundings) -> config::Element {
-        let mean = self.rate().unwrap_or((Rate(0), Framing::Ip));
+        let (rate, framing) = self.rate().unwrap_or((Rate(0), Framing::Ip));
         config::Element::TraceLink(config::TraceLink {
             name: self.name.clone(),
             opportunities: self.opportunities.clone(),
             limit: self.queue.limit,
-            discipline: self.queue.config(mean, run.mtu),
+            discipline: self.queue.config(rate, framing, run.mtu),
         })
     }
 }

@@ -73,8 +73,8 @@ impl Meaning for VaryingLink {
     }
 
     fn complete(&mut self, whole: &Whole) {
-        if let Some(rate) = self.rate() {
-            self.queue.complete(rate, whole);
+        if let Some((rate, framing)) = self.rate() {
+            self.queue.complete(rate, framing, whole);
         }
     }
 
@@ -94,7 +94,7 @@ impl Meaning for VaryingLink {
             steps: steps.map(|step| config::RateStep { at: step.at, rate: step.rate }).collect(),
             framing: self.framing,
             limit: self.queue.limit,
-            discipline: self.queue.config((first, self.framing), run.mtu),
+            discipline: self.queue.config(first, self.framing, run.mtu),
         })
     }
 }

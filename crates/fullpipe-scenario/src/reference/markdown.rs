@@ -16,6 +16,7 @@ use crate::metric::{
 use crate::profile::{self, KERNELS, Kernel, shown};
 use crate::published;
 use crate::{congestion, slow_start};
+use fullpipe_base::bounds::Bounds;
 use fullpipe_base::units::Time;
 use fullpipe_sim::cc::{self, Description, KernelVersion};
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
@@ -237,7 +238,7 @@ fn sysctls(page: &mut String) {
 
 /// Name, values, kernels that have it.
 fn real_sysctl(sysctl: &RealSysctl) -> [String; 3] {
-    let (least, most) = sysctl.bounds;
+    let Bounds { min: least, max: most } = sysctl.bounds;
     let values =
         if most == i64::MAX { format!("{least} and more") } else { format!("{least} to {most}") };
     let kernels: Vec<&str> = profile::real_kernels()

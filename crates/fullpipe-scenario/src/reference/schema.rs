@@ -12,6 +12,7 @@ use crate::format::special::MssClamp;
 use crate::format::sysctl::{Field, SYSCTLS};
 use crate::written::{Asked, Run};
 use crate::{congestion, slow_start};
+use fullpipe_base::bounds::Bounds;
 use fullpipe_base::sockopt::SOCKOPTS;
 use fullpipe_sim::cc::{self, Description};
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
@@ -186,7 +187,7 @@ fn sockopt() -> Value {
     let properties: Map<String, Value> = SOCKOPTS
         .iter()
         .map(|option| {
-            let (min, max) = option.bounds;
+            let Bounds { min, max } = option.bounds;
             let mut value = match SIZES.contains(&option.name) {
                 true => size(min, max),
                 false => json!({ "type": "integer", "minimum": min, "maximum": max }),
@@ -223,7 +224,7 @@ fn sysctl() -> Value {
         properties.insert(entry.name.into(), value);
     }
     properties.extend(REAL_SYSCTLS.iter().map(|known| {
-        let (min, max) = known.bounds;
+        let Bounds { min, max } = known.bounds;
         let mut value =
             json!({ "type": "integer", "minimum": min, "description": "of genuine kernels" });
         // The largest integer stands for no bound.

@@ -116,11 +116,11 @@ pub struct Flow {
     pub from: Option<String>,
     /// Host that receives its data, by name; none: the other one of these two.
     pub to: Option<String>,
-    /// Index of the flow that this one answers. Both are one connection, and the data of this flow go back in it. After
-    /// each message of that flow has been read, this flow writes one message. That flow's next message waits until
-    /// fewer than [`App::Messages`] allows are without an answer. This flow starts with that one. Its `bytes`, if
-    /// known, are the bytes of all answers. Where a client has the connection ([`Rpc`]), the client and its server
-    /// write instead.
+    /// Index of the flow of requests that this flow answers. Both are one connection, and both start together.
+    ///
+    /// The program writes one answer after it has read a request. A request waits while as many others are unanswered
+    /// as [`App::Messages`] allows. `bytes`, if known, are the bytes of all answers. Where a client has the connection
+    /// ([`Rpc`]), the client and its server write instead.
     pub answers: Option<usize>,
     /// Congestion control: "reno", "bic", "cubic" ...
     pub congestion: String,

@@ -8,10 +8,13 @@
 //! - After five timeouts Linux forgets the connection. The simulator keeps it.
 
 use super::Host;
+use super::cpu::Cursor;
+use super::receiving::ReverseAck;
+use super::sending::Accepted;
 use super::shared::Shared;
 use super::timers::Timer;
 use crate::packet::Train;
-use crate::tcp::{Ack, ecn};
+use crate::tcp::ecn;
 use crate::trace::EventKind;
 use crate::units::Time;
 
@@ -20,13 +23,7 @@ const SYNACK_RETRIES: u32 = 5;
 
 impl Host {
     /// Handles a SYN, which may ask for ECN. Only the first one sets the state; each gets a SYN-ACK.
-    pub(super) fn on_syn(
-        &mut self,
-        flow: usize,
-        syn: &Train,
-        (cpu, now): (Time, Time),
-        shared: &mut Shared,
-    ) {
+    pub(super) fn on_syn(&mut self, flow: usize, syn: &Train, cursor: Cursor, shared: &mut Shared) {
         let state = &mut self.receives[flow];
 
         // tcp_ecn_create_request: the first SYN decides on ECN; each further one is a repetition.
@@ -39,11 +36,11 @@ impl Host {
         if state.accepted {
             // The answer to a repeated SYN is a challenge ACK (syn_challenge in tcp_validate_incoming).
             let ack = state.tcp.make_ack();
-            return self.send_ack(flow, cpu, &ack, shared);
+            return self.send_ack(flow, cursor.cpu, &ack, shared);
         }
 
         // inet_rtx_syn_ack: until the connection is accepted, each SYN gets a SYN-ACK.
-        self.answer_syn(flow, (cpu, now), shared);
+        self.answer_syn(flow, cursor, shared);
     }
 
     /// Repeats the SYN-ACK after its timer, and doubles the time to the next repetition.
@@ -54,20 +51,21 @@ impl Host {
             state.answer_timeouts += 1;
             self.out.opening_again += 1;
             let cpu = now.max(self.cpu.free);
-            self.answer_syn(flow, (cpu, now), shared);
+            self.answer_syn(flow, Cursor { cpu, now }, shared);
         }
     }
 
-    fn answer_syn(&mut self, flow: usize, (cpu, now): (Time, Time), shared: &mut Shared) {
+    fn answer_syn(&mut self, flow: usize, cursor: Cursor, shared: &mut Shared) {
+        let Cursor { cpu, now } = cursor;
         let state = &mut self.receives[flow];
         let Some(tsecr) = state.syn_seen else { return };
-        let stamps = (state.tcp.on_syn(cpu), tsecr);
+        let tsval = state.tcp.on_syn(cpu);
         let (window, agreed) = (state.tcp.window.syn_ack_window(), state.tcp.uses_ecn());
         let wait = (state.timeout_init_s << state.answer_timeouts) * self.host.hz;
         let again = self.timers.expiry(now, wait);
         self.timers.set_wheel(flow, Timer::Answer, Some(again));
         self.out.count_opening(false);
-        self.answer(flow, cpu, shared, |output| output.send_syn_ack(window, stamps, agreed));
+        self.answer(flow, cpu, shared, |output| output.send_syn_ack(window, tsval, tsecr, agreed));
     }
 
     /// Takes the first packet after the SYN: the connection is there. `answers`: the flow that answers, and the ACK
@@ -75,21 +73,23 @@ impl Host {
     pub(super) fn accept(
         &mut self,
         packet: &Train,
-        answers: Option<(usize, &Ack)>,
-        (cpu, now): (Time, Time),
+        answers: Option<ReverseAck>,
+        cursor: Cursor,
         shared: &mut Shared,
     ) {
+        let Cursor { cpu, now } = cursor;
         let flow = usize::from(packet.flow);
         let state = &mut self.receives[flow];
         state.accepted = true;
         state.tcp.open_in_memory();
         let answered = state.tcp.on_accept(cpu, packet.tsecr, packet.len > 0);
         state.tcp.take_metrics(&self.metrics[self.peers[flow]]);
-        let answered = (answered, state.tcp.uses_ecn());
+        let ecn = state.tcp.uses_ecn();
         self.timers.set_wheel(flow, Timer::Answer, None);
         shared.event(now, packet.flow, EventKind::Accepted, 0);
-        if let Some((reverse, ack)) = answers {
-            self.accept_answers(reverse, (cpu, now), answered, ack.window, shared);
+        if let Some(ReverseAck { flow, ack }) = answers {
+            let accepted = Accepted { answered, ecn, window: ack.window };
+            self.accept_answers(flow, cursor, accepted, shared);
         }
     }
 

@@ -7,7 +7,7 @@ use crate::packet::{Ecn, Kind, Train};
 use crate::tcp::{LONGEST_SACK_OPTION, Segment};
 
 impl Host {
-    /// Whether this end of the flow, in its present state, may take such data in rows.
+    /// Whether this end of the flow, in its present state, may take data beyond a hole in rows.
     pub(in crate::host) fn may_take_row(&self, packets: &Train) -> bool {
         let tcp = &self.receives[usize::from(packets.flow)].tcp;
         !tcp.compresses_sacks() && !tcp.uses_ecn()

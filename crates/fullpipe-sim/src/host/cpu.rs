@@ -8,6 +8,13 @@
 use crate::config;
 use crate::units::Time;
 
+/// Progress of a host that handles an event: time of the event, and time that its CPU has reached.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cursor {
+    pub(super) cpu: Time,
+    pub(super) now: Time,
+}
+
 /// The CPU of a host.
 #[derive(Debug, Default)]
 pub(crate) struct Cpu {

@@ -59,7 +59,7 @@ impl Host {
         self.runnable.push_back(Process::DatagramWriter(at));
     }
 
-    /// Runs a program that sends datagrams: begins the next one.
+    /// Begins the next datagram of a program that has the CPU.
     pub(super) fn send_datagram(&mut self, at: usize, now: Time, shared: &mut Shared) {
         if self.sends_datagrams[at].config.is_over(now) {
             return;

@@ -32,7 +32,7 @@ impl<T> FlowTable<T> {
         self.0[flow] = Some(end);
     }
 
-    /// All ends that are here.
+    /// All ends of flows at this host.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.iter().flatten()
     }

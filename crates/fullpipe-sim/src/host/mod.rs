@@ -190,7 +190,7 @@ impl Host {
             host.hz,
             compressed::slack(&host.sysctl),
         );
-        let receives_datagrams = udp_reader::receiving_sockets((own, &profile), config);
+        let receives_datagrams = udp_reader::receiving_sockets(own, &profile, config);
         let mut new = Host {
             place,
             name: name.into(),
@@ -202,8 +202,8 @@ impl Host {
             timers,
             softirq: Softirq::new(host, &profile),
             cpu: Cpu::default(),
-            sends: sending_ends((own, &profile), config, mss)?,
-            receives: receiving_ends((own, &profile), config, mss),
+            sends: sending_ends(own, &profile, config, mss)?,
+            receives: receiving_ends(own, &profile, config, mss),
             sends_datagrams: datagrams::sending_ends(own, config),
             udp_sockets: UdpSockets::new(receives_datagrams.iter().map(Listening::rcvbuf)),
             receives_datagrams,

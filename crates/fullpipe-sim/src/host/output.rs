@@ -5,7 +5,7 @@
 //!   is paid at the end of the softirq that sends them, or by the next softirq.
 
 use super::acks::Acks;
-use super::capture::{Capture, Fate, Sent, What};
+use super::capture::{Capture, Fate, Sent, What, Whose};
 use super::shared::Shared;
 use super::transmit::{SkbFate, Tag, Transmit};
 use super::tsq::Tsq;
@@ -14,9 +14,25 @@ use crate::packet::{DATAGRAM_HEADERS, Ecn, Kind, Train};
 use crate::qdisc::Verdict;
 use crate::tcp::page_frag::PageFrag;
 use crate::tcp::receiver::Receiver;
-use crate::tcp::{Ack, Output, Transmission};
+use crate::tcp::{Ack, EmptySegment, Output, Transmission};
 use crate::units::Time;
 use alloc::vec::Vec;
+
+/// Times of an skb.
+#[derive(Clone, Copy)]
+struct SkbTimes {
+    /// Time at which it was made.
+    made: Time,
+    /// Earliest time of departure; zero: the skb is not TCP's.
+    departs: Time,
+}
+
+impl SkbTimes {
+    /// Times of an skb of TCP that may leave when it is made.
+    fn at(now: Time) -> SkbTimes {
+        SkbTimes { made: now, departs: now }
+    }
+}
 
 /// The output side of a host.
 pub(crate) struct Out {
@@ -152,7 +168,7 @@ impl HostOutput<'_> {
         let mut packet = Train { kind: Kind::Ack, ..self.train(number, 0, 1) };
         packet.ip_len += ack.option_bytes();
         *self.out_segs += 1;
-        self.push(&[packet], (self.cpu, self.cpu), What::Ack(ack), 0)
+        self.push(&[packet], SkbTimes::at(self.cpu), What::Ack(ack), 0)
     }
 
     /// Sends datagram `number` with `size` bytes of payload.
@@ -160,37 +176,32 @@ impl HostOutput<'_> {
         self.cpu += self.cost;
         let ip_len = size + DATAGRAM_HEADERS;
         let packet = Train { kind, ip_len, ..self.train(number, size, 1) };
-        self.push(&[packet], (self.cpu, Time::ZERO), What::Plain, 0)
+        self.push(&[packet], SkbTimes { made: self.cpu, departs: Time::ZERO }, What::Plain, 0)
     }
 
-    /// Sends a packet without data, with this number and echoed timestamp.
-    pub(super) fn send_empty(&mut self, (number, tsecr): (u64, u32)) -> bool {
+    /// Sends a packet without data.
+    pub(super) fn send_empty(&mut self, empty: EmptySegment) -> bool {
         *self.out_segs += 1;
-        let mut packet = Train { tsecr, ..self.train(number, 0, 1) };
+        let mut packet = Train { tsecr: empty.tsecr, ..self.train(empty.seq, 0, 1) };
         if let Some((carries, _)) = self.carry(false) {
             packet.carries = carries;
         }
-        self.push(&[packet], (self.cpu, self.cpu), What::Plain, 0)
+        self.push(&[packet], SkbTimes::at(self.cpu), What::Plain, 0)
     }
 
     /// Sends a SYN with this timestamp; `ece`: it asks for ECN.
     pub(super) fn send_syn(&mut self, tsval: u32, ece: bool) -> bool {
         let ip_len = self.opening;
         let packet = Train { kind: Kind::Syn, ece, tsval, ip_len, ..self.train(0, 0, 1) };
-        self.push(&[packet], (self.cpu, self.cpu), What::Plain, 0)
+        self.push(&[packet], SkbTimes::at(self.cpu), What::Plain, 0)
     }
 
     /// Sends a SYN-ACK with this window, its timestamp and its echo; `ece`: it agrees to ECN.
-    pub(super) fn send_syn_ack(
-        &mut self,
-        window: u64,
-        (tsval, tsecr): (u32, u32),
-        ece: bool,
-    ) -> bool {
+    pub(super) fn send_syn_ack(&mut self, window: u64, tsval: u32, tsecr: u32, ece: bool) -> bool {
         let answer = self.train(window, 0, 1);
         let packet =
             Train { kind: Kind::SynAck, ece, tsval, tsecr, ip_len: self.opening, ..answer };
-        self.push(&[packet], (self.cpu, self.cpu), What::Plain, 0)
+        self.push(&[packet], SkbTimes::at(self.cpu), What::Plain, 0)
     }
 
     /// ACK that a packet carries, with data or without: its name in trains, and its content.
@@ -203,20 +214,15 @@ impl HostOutput<'_> {
     /// Reports to the capture that TCP takes the ACK of this serial.
     pub(crate) fn capture_delivery(&mut self, serial: u64) {
         if let Some(capture) = &mut self.capture {
-            capture.store_ts_recent((self.flow, Kind::Ack), serial);
-            capture.settle((self.flow, Kind::Ack), serial, Fate::Delivered);
+            let whose = Whose { flow: self.flow, kind: Kind::Ack };
+            capture.store_ts_recent(whose, serial);
+            capture.settle(whose, serial, Fate::Delivered);
         }
     }
 
-    /// Offers an skb to the qdisc. TCP made it at `made`, to leave at `departs` (zero: not an skb of TCP). TSQ counts
-    /// `memory`, where it is in use. Returns whether the qdisc accepted it.
-    fn push(
-        &mut self,
-        skb: &[Train],
-        (made, departs): (Time, Time),
-        what: What,
-        memory: u64,
-    ) -> bool {
+    /// Offers an skb to the qdisc. TSQ counts `memory`, where it is in use. Returns whether the qdisc accepted it.
+    fn push(&mut self, skb: &[Train], times: SkbTimes, what: What, memory: u64) -> bool {
+        let SkbTimes { made, departs } = times;
         // A qdisc that holds skbs reports each one when it leaves, so the skb keeps what a capture needs.
         let holds = self.transmit.holds();
         let capture = self.capture.as_mut().filter(|_| holds);
@@ -297,7 +303,7 @@ impl Output for HostOutput<'_> {
 
         // An skb without data is still one segment.
         let segments = (full + u32::from(rest > 0)).max(1);
-        let made = (self.cpu, skb.departs);
+        let times = SkbTimes { made: self.cpu, departs: skb.departs };
         self.cpu += Time(self.cost.0 * u64::from(segments));
         if skb.retransmission {
             self.retransmitted.push(skb.seq);
@@ -329,9 +335,9 @@ impl Output for HostOutput<'_> {
             tsq.wait(memory);
         }
         let taken = match (full, rest) {
-            (0, _) => self.push(&[Train { push, fin, ..tail() }], made, What::Plain, memory),
-            (_, 0) => self.push(&[Train { push, fin, ..whole() }], made, What::Plain, memory),
-            _ => self.push(&[whole(), Train { push, fin, ..tail() }], made, What::Plain, memory),
+            (0, _) => self.push(&[Train { push, fin, ..tail() }], times, What::Plain, memory),
+            (_, 0) => self.push(&[Train { push, fin, ..whole() }], times, What::Plain, memory),
+            _ => self.push(&[whole(), Train { push, fin, ..tail() }], times, What::Plain, memory),
         };
 
         // sk_wmem_alloc counts the skb until it has left the host (tcp_wfree).

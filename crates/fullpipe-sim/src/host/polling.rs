@@ -4,6 +4,7 @@
 //! - Packets that arrive at one nanosecond are one poll, in which GRO hands up a packet with PSH before one of another
 //!   flow without. In runs on real Linux each is a poll of its own (docs/how-true.md).
 
+use super::cpu::Cursor;
 use super::receive::WEIGHT;
 use super::receive::gro::{Led, Polled, Received};
 use super::shared::Shared;
@@ -267,7 +268,7 @@ impl Host {
         // __netif_receive_skb_core: packet sockets take a copy before TCP does.
         let cpu = cpu + self.out.capture_cost;
         if packet.kind.is_of_sender() {
-            self.receive_packet((packet, gso_size), cpu, now, shared)
+            self.receive_packet(packet, gso_size, Cursor { cpu, now }, shared)
         } else if packet.kind == Kind::FragNeeded {
             self.on_fragmentation_needed(packet, cpu, now, shared)
         } else if packet.kind.is_datagram() {

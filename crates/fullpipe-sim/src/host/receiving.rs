@@ -7,7 +7,7 @@
 //! - Segments in a socket's backlog stay apart. Since 5.0 Linux joins those with equal timestamps (`tcp_add_backlog`).
 //! - A reader without a rate reads as fast as its CPU allows. If copying costs nothing it takes all data with one read.
 
-use super::cpu::copy_time;
+use super::cpu::{Cursor, copy_time};
 use super::flow_table::FlowTable;
 use super::output::HostOutput;
 use super::shared::Shared;
@@ -43,7 +43,7 @@ pub(crate) struct ReceivingFlow {
     pub(super) accepted: bool,
     pub(super) locked: bool,
     runnable: bool,
-    /// Bytes copied by a read that takes more from arrivals of its moment.
+    /// Bytes that a read has copied, while it waits for more that arrives at the same time.
     begun: u64,
     backlog: VecDeque<Arrived>,
     finish_at: Option<u64>,
@@ -67,6 +67,21 @@ struct Arrived {
     carries: Option<Ack>,
 }
 
+impl Arrived {
+    /// The ACK that the segment carries, of data of the `reverse` flow.
+    fn reverse_ack(&self, reverse: Option<usize>) -> Option<ReverseAck<'_>> {
+        let (flow, ack) = reverse.zip(self.carries.as_ref())?;
+        Some(ReverseAck { flow, ack })
+    }
+}
+
+/// An ACK of the data of `flow`, which came in a segment of the reverse flow.
+#[derive(Clone, Copy)]
+pub(super) struct ReverseAck<'a> {
+    pub(super) flow: usize,
+    pub(super) ack: &'a Ack,
+}
+
 /// A read in progress.
 #[derive(Clone, Copy)]
 pub(super) struct Reading {
@@ -76,7 +91,8 @@ pub(super) struct Reading {
 
 /// Receiving ends of this host.
 pub(super) fn receiving_ends(
-    (own, profile): (Station, &SharedProfile),
+    own: Station,
+    profile: &SharedProfile,
     config: &Config,
     mss: u32,
 ) -> FlowTable<ReceivingFlow> {
@@ -84,7 +100,7 @@ pub(super) fn receiving_ends(
     let flows = config.flows.iter().zip(followers).map(|(flow, (next, reverse))| {
         let receives = config.hosts_of(flow)[1].name == own.name;
         receives.then(|| {
-            let mut state = ReceivingFlow::new(flow, (own.host, profile), mss);
+            let mut state = ReceivingFlow::new(flow, own.host, profile, mss);
             state.tcp.take_peer_mss(received_mss(config, config.hosts_of(flow)[0].host));
             let arriving = if reverse.is_none() { Arriving::of(flow) } else { None };
             ReceivingFlow { closes: next.is_some(), arriving, ..state }
@@ -94,11 +110,7 @@ pub(super) fn receiving_ends(
 }
 
 impl ReceivingFlow {
-    fn new(
-        flow: &Flow,
-        (host, profile): (&config::Host, &SharedProfile),
-        mss: u32,
-    ) -> ReceivingFlow {
+    fn new(flow: &Flow, host: &config::Host, profile: &SharedProfile, mss: u32) -> ReceivingFlow {
         let tcp = match flow.answers {
             Some(_) => Receiver::of_connecting(profile, host, mss, flow.rcvbuf),
             None => Receiver::new(profile, host, mss, flow.rcvbuf),
@@ -176,28 +188,28 @@ impl Host {
     /// bytes.
     pub(super) fn receive_packet(
         &mut self,
-        (packet, gso_size): (&Train, u32),
-        cpu: Time,
-        now: Time,
+        packet: &Train,
+        gso_size: u32,
+        cursor: Cursor,
         shared: &mut Shared,
     ) -> Time {
         let flow = usize::from(packet.flow);
         if packet.kind == Kind::Syn {
             shared.capture_delivery(packet);
-            self.on_syn(flow, packet, (cpu, now), shared);
+            self.on_syn(flow, packet, cursor, shared);
         } else if self.receives[flow].syn_seen.is_some() {
-            return self.on_data((packet, gso_size), cpu, now, shared);
+            return self.on_data(packet, gso_size, cursor, shared);
         } else {
             shared.settle(packet);
         }
-        cpu
+        cursor.cpu
     }
 
     fn on_data(
         &mut self,
-        (packet, gso_size): (&Train, u32),
-        cpu: Time,
-        now: Time,
+        packet: &Train,
+        gso_size: u32,
+        cursor: Cursor,
         shared: &mut Shared,
     ) -> Time {
         let flow = usize::from(packet.flow);
@@ -211,19 +223,19 @@ impl Host {
             carries,
         };
         if self.receives[flow].accepted {
-            return self.take_packet((packet, &arrived), reverse, (cpu, now), shared);
+            return self.take_packet(packet, &arrived, reverse, cursor, shared);
         }
 
         // tcp_check_req: the first packet after the SYN-ACK makes the socket.
-        self.accept(packet, reverse.zip(arrived.carries.as_ref()), (cpu, now), shared);
+        self.accept(packet, arrived.reverse_ack(reverse), cursor, shared);
 
         // The third packet of the handshake has no data and ends here.
         let has_data = packet.len > 0 || packet.fin;
         let cpu = match has_data {
-            true => self.take_packet((packet, &arrived), reverse, (cpu, now), shared),
+            true => self.take_packet(packet, &arrived, reverse, cursor, shared),
             false => {
                 shared.settle(packet);
-                cpu
+                cursor.cpu
             }
         };
         // The program has the socket when the softirq is done, and sets its options.
@@ -234,11 +246,13 @@ impl Host {
     /// A packet of a connection that is there.
     fn take_packet(
         &mut self,
-        (packet, arrived): (&Train, &Arrived),
+        packet: &Train,
+        arrived: &Arrived,
         reverse: Option<usize>,
-        (cpu, now): (Time, Time),
+        cursor: Cursor,
         shared: &mut Shared,
     ) -> Time {
+        let Cursor { cpu, now } = cursor;
         let flow = usize::from(packet.flow);
         let state = &mut self.receives[flow];
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
@@ -250,8 +264,8 @@ impl Host {
             state.backlog.push_back(*arrived);
             return cpu;
         }
-        let cpu = match reverse.zip(arrived.carries.as_ref()) {
-            Some(other) => self.on_segment_with_ack(flow, other, (cpu, now), arrived, shared),
+        let cpu = match arrived.reverse_ack(reverse) {
+            Some(other) => self.on_segment_with_ack(flow, other, cursor, arrived, shared),
             None => {
                 self.on_segment(flow, cpu, arrived, shared);
                 cpu
@@ -270,24 +284,25 @@ impl Host {
     fn on_segment_with_ack(
         &mut self,
         flow: usize,
-        (reverse, ack): (usize, &Ack),
-        (cpu, now): (Time, Time),
+        other: ReverseAck,
+        cursor: Cursor,
         arrived: &Arrived,
         shared: &mut Shared,
     ) -> Time {
+        let (ReverseAck { flow: reverse, ack }, Cursor { cpu, now }) = (other, cursor);
         if !self.receives[flow].tcp.is_acceptable(&arrived.segment) {
             self.on_segment(flow, cpu, arrived, shared);
             return cpu;
         }
         let next = self.receives[flow].tcp.rcv_nxt;
-        let cpu = self.process_ack_with_data(reverse, ack, (cpu, now), shared);
+        let cpu = self.process_ack_with_data(reverse, ack, cursor, shared);
         let taken = self.take_segment(flow, cpu, arrived, shared);
         if let Taken::Ack(ack) = &taken {
             self.send_ack(flow, cpu, ack, shared);
         }
 
         // tcp_data_snd_check: data that the ACK allows may carry the segment's own ACK.
-        let cpu = self.go_on_after_ack(reverse, (cpu, now), shared);
+        let cpu = self.go_on_after_ack(reverse, Cursor { cpu, now }, shared);
 
         // __tcp_ack_snd_check: what no data has carried is acknowledged now, or delayed.
         if let Taken::Asks(filled) = taken
@@ -465,9 +480,10 @@ impl Host {
         // release_sock: segments that waited are processed before the reader continues.
         self.receives[flow].locked = false;
         while let Some(arrived) = &self.receives[flow].backlog.pop_front() {
-            match shared.reverse_of[flow].zip(arrived.carries.as_ref()) {
+            match arrived.reverse_ack(shared.reverse_of[flow]) {
                 Some(other) => {
-                    self.on_segment_with_ack(flow, other, (now, now), arrived, shared);
+                    let cursor = Cursor { cpu: now, now };
+                    self.on_segment_with_ack(flow, other, cursor, arrived, shared);
                 }
                 None => self.on_segment(flow, now, arrived, shared),
             }

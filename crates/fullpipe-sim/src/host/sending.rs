@@ -5,6 +5,7 @@
 //! is processed ACK by ACK. Softirqs continue meanwhile, as on another CPU; on the same one 2.6.20 has them off. Their
 //! ACKs join the backlog, because the socket stays locked until it is empty.
 
+use super::cpu::Cursor;
 use super::flow_table::FlowTable;
 use super::output::HostOutput;
 pub(crate) use super::sending_flow::SendingFlow;
@@ -28,9 +29,21 @@ pub(super) struct Copying {
     pub(super) bytes: u32,
 }
 
+/// Outcome of a handshake at the accepting end.
+#[derive(Clone, Copy)]
+pub(super) struct Accepted {
+    /// Time of the SYN-ACK that was answered, where it gives an RTT sample.
+    pub(super) answered: Option<Time>,
+    /// Whether ECN is agreed.
+    pub(super) ecn: bool,
+    /// Window that the peer offers, bytes.
+    pub(super) window: u64,
+}
+
 /// Sending ends of this host.
 pub(super) fn sending_ends(
-    (own, profile): (Station, &SharedProfile),
+    own: Station,
+    profile: &SharedProfile,
     config: &Config,
     mss: u32,
 ) -> Result<FlowTable<SendingFlow>, String> {
@@ -45,7 +58,7 @@ pub(super) fn sending_ends(
         };
         (config.hosts_of(flow)[0].name == own.name)
             .then(|| {
-                let state = SendingFlow::new(flow, (own.host, profile), config.seed, mss)?;
+                let state = SendingFlow::new(flow, own.host, profile, config.seed, mss)?;
                 let mut state = SendingFlow { dialogue, next: followers[at], ..state };
 
                 // The MSS in the peer's SYN follows from the peer's MTU and from clamps on the way.
@@ -138,7 +151,7 @@ impl Host {
         }
     }
 
-    /// Lets TCP wait for the writer, who has the socket or is about to, although the host has room again.
+    /// Leaves transmission to the writer, which owns the socket or will own it next, although the host has room again.
     pub(super) fn put_off_to_release(&mut self, flow: usize, now: Time) {
         if self.woken_first && self.may_go_on(flow, now) {
             self.sends[flow].wakes_when_released = true;
@@ -246,19 +259,18 @@ impl Host {
         })
     }
 
-    /// Accepts the connection of the flow that this one answers, after its SYN was answered. The peer offers `window`,
-    /// and ECN is `agreed` to or not.
+    /// Accepts the connection of the flow that this one answers, after its SYN was answered.
     pub(super) fn accept_answers(
         &mut self,
         flow: usize,
-        (cpu, now): (Time, Time),
-        (answered, agreed): (Option<Time>, bool),
-        window: u64,
+        cursor: Cursor,
+        accepted: Accepted,
         shared: &mut Shared,
     ) {
+        let (Accepted { answered, ecn, window }, Cursor { cpu, now }) = (accepted, cursor);
         self.begin_path_mtu(flow);
         let state = &mut self.sends[flow];
-        state.tcp.use_ecn(agreed);
+        state.tcp.use_ecn(ecn);
         state.tcp.accepted(cpu, window, answered, Some(&self.metrics[self.peers[flow]]));
         shared.event(now, flow as u16, EventKind::Established, 0);
         shared.event(now, flow as u16, EventKind::Accepted, 0);
@@ -271,10 +283,10 @@ impl Host {
         &mut self,
         flow: usize,
         ack: &Ack,
-        (cpu, now): (Time, Time),
+        cursor: Cursor,
         shared: &mut Shared,
     ) -> Time {
-        self.in_packet_softirq(flow, cpu, shared, now, |f, output| {
+        self.in_packet_softirq(flow, cursor.cpu, shared, cursor.now, |f, output| {
             f.tcp.process_ack(ack, true, output)
         })
     }
@@ -283,10 +295,12 @@ impl Host {
     pub(super) fn go_on_after_ack(
         &mut self,
         flow: usize,
-        (cpu, now): (Time, Time),
+        cursor: Cursor,
         shared: &mut Shared,
     ) -> Time {
-        self.in_packet_softirq(flow, cpu, shared, now, |f, output| f.tcp.go_on_after_ack(output))
+        self.in_packet_softirq(flow, cursor.cpu, shared, cursor.now, |f, output| {
+            f.tcp.go_on_after_ack(output)
+        })
     }
 
     /// Updates the limit and TCP's timer, wakes the writer, and reports a change of state.

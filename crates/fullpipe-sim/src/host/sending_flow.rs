@@ -68,7 +68,7 @@ pub(crate) struct SendingFlow {
     pub(super) paces: bool,
     /// Random numbers for a writer's rests.
     pub(super) rests: Rng,
-    /// Time since which the application sleeps for want of buffer, and earlier sleep, ns.
+    /// Sleep of the application for want of buffer: beginning of the present one, and sum of all earlier ones, ns.
     pub(super) no_space: (Option<Time>, u64),
     pub(super) ca_state: u8,
     pub(super) finished: bool,
@@ -94,7 +94,8 @@ impl SendingFlow {
 
     pub(super) fn new(
         flow: &Flow,
-        (host, profile): (&config::Host, &SharedProfile),
+        host: &config::Host,
+        profile: &SharedProfile,
         seed: u64,
         mss: u32,
     ) -> Result<SendingFlow, String> {

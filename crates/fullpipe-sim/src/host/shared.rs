@@ -1,7 +1,7 @@
 //! State that all hosts share: messages on their way between them, and output for the trace.
 
 use super::acks::Acks;
-use super::capture::{Capture, Fate, Place};
+use super::capture::{Capture, Fate, Place, Whose};
 use super::receive::Receive;
 use super::work::Work;
 use crate::config::{Config, Direction, Element};
@@ -43,7 +43,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// State before the run; `mss` and `headers` are those of a segment.
-    pub(crate) fn new(config: &Config, (mss, headers): (u32, u32)) -> Shared {
+    pub(crate) fn new(config: &Config, mss: u32, headers: u32) -> Shared {
         let in_order = |way: &[Element]| way.iter().all(Element::in_order);
         // Segments of an skb carry one ACK together.
         let reverse_of = config.reverse_flows();
@@ -127,15 +127,15 @@ impl Shared {
     /// Reports a packet that TCP takes.
     pub(crate) fn capture_delivery(&mut self, packet: &Train) {
         if let Some(capture) = &mut self.capture {
-            capture.store_ts_recent((packet.flow, packet.kind), packet.serial);
-            capture.settle((packet.flow, packet.kind), packet.serial, Fate::Delivered);
+            capture.store_ts_recent(Whose::of(packet), packet.serial);
+            capture.settle(Whose::of(packet), packet.serial, Fate::Delivered);
         }
     }
 
     /// Reports a packet that has arrived without TCP.
     pub(crate) fn settle(&mut self, packet: &Train) {
         if let Some(capture) = &mut self.capture {
-            capture.settle((packet.flow, packet.kind), packet.serial, Fate::Delivered);
+            capture.settle(Whose::of(packet), packet.serial, Fate::Delivered);
         }
     }
 

@@ -27,7 +27,7 @@ use qdisc::Qdisc;
 use tx_ring::TxRing;
 
 /// Queue in front of the ring.
-enum Queue {
+enum RootQdisc {
     /// First in, first out: the fate of an skb is known on arrival.
     PfifoFast(Box<Qdisc>),
     /// A qdisc that decides at dequeue.
@@ -36,7 +36,7 @@ enum Queue {
 
 /// Output side of a host.
 pub struct Transmit {
-    qdisc: Queue,
+    qdisc: RootQdisc,
     ring: TxRing,
     /// Whether the path distinguishes skbs, and the number of the next one.
     numbered: bool,
@@ -46,24 +46,25 @@ pub struct Transmit {
 }
 
 impl Transmit {
-    /// Idle output side of `host` with this `name`, before a direction of `elements`. `seed` and `mtu` are the run's,
-    /// `samples` are the trace's.
+    /// Idle output side of `host` before a direction of `elements`. Its qdisc draws random numbers from `seed` and the
+    /// host's `name`. The trace takes `samples`.
     pub fn new(
-        (host, name): (&Host, &str),
+        host: &Host,
+        name: &str,
         elements: &[Element],
-        (seed, mtu): (u64, u32),
+        seed: u64,
+        mtu: u32,
         samples: Samples,
     ) -> Transmit {
-        let qdisc =
-            match host.qdisc {
-                config::Qdisc::PfifoFast => {
-                    let (limit, driver) = (host.qdisc_limit, host.driver);
-                    Queue::PfifoFast(Box::new(Qdisc::new((limit, driver), samples)))
-                }
-                config::Qdisc::Of(discipline, limit) => Queue::Dequeue(Box::new(
-                    DequeueQdisc::new((discipline, limit), seed, name, samples),
-                )),
-            };
+        let qdisc = match host.qdisc {
+            config::Qdisc::PfifoFast => {
+                let (limit, driver) = (host.qdisc_limit, host.driver);
+                RootQdisc::PfifoFast(Box::new(Qdisc::new(limit, driver, samples)))
+            }
+            config::Qdisc::Of(discipline, limit) => RootQdisc::Dequeue(Box::new(
+                DequeueQdisc::new(discipline, limit, seed, name, samples),
+            )),
+        };
         Transmit {
             qdisc,
             ring: TxRing::new(host, mtu, samples),
@@ -80,7 +81,7 @@ impl Transmit {
             Direction::Backward => &config.back,
         };
         let name = format!("{}.qdisc", host.name);
-        Transmit::new((host.host, &name), way, (config.seed, config.mtu), config.samples())
+        Transmit::new(host.host, &name, way, config.seed, config.mtu, config.samples())
     }
 
     /// [`Train::skb`] of the skb that is offered next.
@@ -90,12 +91,12 @@ impl Transmit {
 
     /// Whether the wait of an skb may be unknown on arrival; then [`Transmit::gone`] reports its end.
     pub fn holds(&self) -> bool {
-        matches!(self.qdisc, Queue::Dequeue(_))
+        matches!(self.qdisc, RootQdisc::Dequeue(_))
     }
 
     /// Whether a waiting skb's memory no longer counts for its sender.
     pub fn orphans(&self) -> bool {
-        matches!(&self.qdisc, Queue::Dequeue(qdisc) if qdisc.orphans)
+        matches!(&self.qdisc, RootQdisc::Dequeue(qdisc) if qdisc.orphans)
     }
 
     /// Offers an skb as trains that all start now, one per segment length. Appends packets for the wire to `out`,
@@ -103,10 +104,14 @@ impl Transmit {
     pub fn push(&mut self, now: Time, skb: &[Train], tag: Tag, out: &mut Vec<Train>) -> Verdict {
         self.skb = self.skb.wrapping_add(u32::from(self.numbered));
         match &mut self.qdisc {
-            Queue::PfifoFast(qdisc) => {
-                offer(qdisc, (&mut self.ring, &mut self.refused), now, skb, out)
+            RootQdisc::PfifoFast(qdisc) => {
+                let Some(entered) = offer(qdisc, &mut self.ring, now, skb, out) else {
+                    return Verdict::Refused;
+                };
+                self.refused = entered.requeued;
+                Verdict::Taken
             }
-            Queue::Dequeue(qdisc) => {
+            RootQdisc::Dequeue(qdisc) => {
                 qdisc.push(now, Skb { trains: skb.to_vec(), tag }, &mut self.ring, out)
             }
         }
@@ -115,13 +120,13 @@ impl Transmit {
     /// Whether packets, each an skb of its own that is offered at its time, all go on the wire at once. Smaller packets
     /// do so then, too.
     pub fn passes_each(&mut self, packets: &Train) -> bool {
-        let at_once = matches!(self.qdisc, Queue::PfifoFast(_)) && !self.numbered;
+        let at_once = matches!(self.qdisc, RootQdisc::PfifoFast(_)) && !self.numbered;
         at_once && self.ring.passes(packets)
     }
 
     /// Offers packets for which [`Transmit::passes_each`] is true.
     pub fn pass_each(&mut self, packets: &Train, out: &mut Vec<Train>) {
-        let Queue::PfifoFast(qdisc) = &mut self.qdisc else { return };
+        let RootQdisc::PfifoFast(qdisc) = &mut self.qdisc else { return };
         // Skbs that waited in front of the ring have entered it, and left.
         self.ring.free(packets.first.0);
         qdisc.forget_entered(packets.first);
@@ -132,14 +137,14 @@ impl Transmit {
     /// Time at which the qdisc is to be woken without an arriving skb.
     pub fn wake_time(&self) -> Option<Time> {
         match &self.qdisc {
-            Queue::PfifoFast(_) => None,
-            Queue::Dequeue(qdisc) => qdisc.wake_time(),
+            RootQdisc::PfifoFast(_) => None,
+            RootQdisc::Dequeue(qdisc) => qdisc.wake_time(),
         }
     }
 
     /// Lets skbs into the ring up to `now`.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Train>) {
-        if let Queue::Dequeue(qdisc) = &mut self.qdisc {
+        if let RootQdisc::Dequeue(qdisc) = &mut self.qdisc {
             qdisc.advance(now, &mut self.ring, out);
         }
     }
@@ -147,15 +152,15 @@ impl Transmit {
     /// Fates of skbs that had to wait, since the last call.
     pub fn gone(&mut self) -> impl Iterator<Item = SkbFate> {
         let gone = match &mut self.qdisc {
-            Queue::PfifoFast(_) => None,
-            Queue::Dequeue(qdisc) => Some(qdisc.gone.drain(..)),
+            RootQdisc::PfifoFast(_) => None,
+            RootQdisc::Dequeue(qdisc) => Some(qdisc.gone.drain(..)),
         };
         gone.into_iter().flatten()
     }
 
     /// Calls `each` for every train that waits in front of the wire.
     pub fn held(&self, each: &mut dyn FnMut(&Train)) {
-        if let Queue::Dequeue(qdisc) = &self.qdisc {
+        if let RootQdisc::Dequeue(qdisc) = &self.qdisc {
             qdisc.each(each);
         }
     }
@@ -195,8 +200,8 @@ impl Transmit {
     /// Descriptions of the qdisc and the ring.
     pub fn infos(&self, host: &str) -> [StageInfo; 2] {
         let qdisc = match &self.qdisc {
-            Queue::PfifoFast(qdisc) => qdisc.info(host),
-            Queue::Dequeue(qdisc) => qdisc.info(host),
+            RootQdisc::PfifoFast(qdisc) => qdisc.info(host),
+            RootQdisc::Dequeue(qdisc) => qdisc.info(host),
         };
         [qdisc, self.ring.info(host)]
     }
@@ -204,20 +209,27 @@ impl Transmit {
     /// Counters of the qdisc and the ring at `now`.
     pub fn sample(&mut self, now: Time) -> [StageSample; 2] {
         let qdisc = match &mut self.qdisc {
-            Queue::PfifoFast(qdisc) => qdisc.sample(now),
-            Queue::Dequeue(qdisc) => qdisc.sample(now),
+            RootQdisc::PfifoFast(qdisc) => qdisc.sample(now),
+            RootQdisc::Dequeue(qdisc) => qdisc.sample(now),
         };
         [qdisc, self.ring.sample(now)]
     }
 }
 
+/// An skb that `pfifo_fast` has accepted.
+struct Accepted {
+    /// Time at which the driver refused it, if it did.
+    requeued: Option<Time>,
+}
+
+/// Offers an skb to `pfifo_fast`, and to the `ring` behind it; none where the qdisc is full.
 fn offer(
     qdisc: &mut Qdisc,
-    (ring, refused): (&mut TxRing, &mut Option<Time>),
+    ring: &mut TxRing,
     now: Time,
     skb: &[Train],
     out: &mut Vec<Train>,
-) -> Verdict {
+) -> Option<Accepted> {
     let (segments, bytes) = size(skb);
     qdisc.forget_entered(now);
 
@@ -225,7 +237,7 @@ fn offer(
     let passes = qdisc.is_empty() && ring.has_room(now, segments);
     if !passes && qdisc.is_full() {
         qdisc.refuse(now, bytes);
-        return Verdict::Refused;
+        return None;
     }
     // If no skb waits, none will enter the ring later than now.
     debug_assert!(!passes || ring.last_entry() <= now);
@@ -233,9 +245,9 @@ fn offer(
     let entry = if passes { now.0 } else { ring.entry_time(now, segments) };
 
     // The skb becomes the first when the one before enters, and enters when there is room.
-    *refused = qdisc.enter(now, (first, entry), bytes);
+    let requeued = qdisc.enter(now, first, entry, bytes);
     ring.enter(entry, segments, skb, out);
-    Verdict::Taken
+    Some(Accepted { requeued })
 }
 
 /// Segments of an skb, and their bytes.

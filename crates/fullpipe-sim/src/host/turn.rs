@@ -32,7 +32,7 @@ pub(super) struct Dialogue {
 }
 
 impl Dialogue {
-    /// Counters of a flow's program in a connection that has another flow, too.
+    /// Counters of a program that sends the flow `own` and receives the flow `other` on one connection.
     pub(super) fn new(own: &Flow, other: &Flow) -> Dialogue {
         let answers = own.answers.is_some();
         let asks = if answers { other } else { own };
@@ -92,9 +92,9 @@ impl Dialogue {
         written.div_ceil(self.own)
     }
 
-    /// Bytes that the program of this end may read in all, after so many written. A program that answers reads one
-    /// request, then writes its answer: it reads nothing while it `writes`. A program that asks reads at any time, and
-    /// one answer at a time, too.
+    /// Most bytes that the program of this end may have read, when it has `written` and `read` so many. A program that
+    /// answers reads one request, then writes its answer: it reads nothing while it `writes`. A program that asks reads at
+    /// any time, one answer after the other.
     fn most_read(&self, written: u64, read: u64, writes: bool) -> u64 {
         match self.answers {
             true if writes => read,

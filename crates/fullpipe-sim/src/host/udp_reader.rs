@@ -124,7 +124,8 @@ impl Listening {
 
 /// Receiving sockets of this host.
 pub(super) fn receiving_sockets(
-    (own, profile): (Station, &SharedProfile),
+    own: Station,
+    profile: &SharedProfile,
     config: &Config,
 ) -> FlowTable<Listening> {
     let ends = config.datagrams.iter().map(|one| {

@@ -58,7 +58,8 @@ struct Disciplined<S> {
 /// A queue of kind `C` before an idle server; `seed` is the run's, `samples` are the trace's.
 pub(super) fn queue<C: Configuration, S: Server + 'static>(
     name: &str,
-    (limit, discipline): (QueueLimit, Discipline),
+    limit: QueueLimit,
+    discipline: Discipline,
     server: S,
     seed: u64,
     samples: Samples,

@@ -9,7 +9,7 @@ use super::{Configuration, info};
 use crate::packet::{Train, append, come_by};
 use crate::qdisc::{QueueLimit, Size, weigh_where_bounded};
 use crate::stage::{
-    Drops, DueCounter, Leaving, Line, Occupancy, Peaks, Samples, waited, waited_bytes,
+    Drops, DueCounter, Leaving, Line, Occupancy, Peaks, Samples, Span, waited, waited_bytes,
 };
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
@@ -191,7 +191,7 @@ impl<S: Server> Queued<S> {
             let alike = alike.min((rest - at).into()) as u32;
             let (from, to) = (train.time(at + 1).0, start + u64::from(at + 1) * service);
             if late > 0 {
-                occupied.add_each((from, to), (train.spacing, service), alike);
+                occupied.add_each(Span { from, to }, train.spacing, service, alike);
             } else {
                 occupied.add(from, to + u64::from(alike - 1) * service);
             }

@@ -38,7 +38,7 @@ impl Configuration for Link {
 
     fn build(&self, seed: u64, samples: Samples) -> Box<dyn Stage> {
         let server = Serialiser::new(self.rate, self.framing.overhead());
-        queue::<Link, _>(&self.name, (self.limit, self.discipline), server, seed, samples)
+        queue::<Link, _>(&self.name, self.limit, self.discipline, server, seed, samples)
     }
 }
 

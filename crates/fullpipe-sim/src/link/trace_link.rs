@@ -57,7 +57,7 @@ impl Configuration for TraceLink {
         let period = u64::from(self.opportunities.last().copied().unwrap_or(1));
         let server =
             Trace { opportunities: self.opportunities.clone(), period, next: 0, bytes_left: 0 };
-        queue::<TraceLink, _>(&self.name, (self.limit, self.discipline), server, seed, samples)
+        queue::<TraceLink, _>(&self.name, self.limit, self.discipline, server, seed, samples)
     }
 }
 

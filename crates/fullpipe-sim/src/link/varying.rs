@@ -58,7 +58,7 @@ impl Configuration for VaryingLink {
     fn build(&self, seed: u64, samples: Samples) -> Box<dyn Stage> {
         let overhead = self.framing.overhead();
         let server = Stepped { steps: self.steps.clone(), at: 0, overhead };
-        queue::<VaryingLink, _>(&self.name, (self.limit, self.discipline), server, seed, samples)
+        queue::<VaryingLink, _>(&self.name, self.limit, self.discipline, server, seed, samples)
     }
 }
 

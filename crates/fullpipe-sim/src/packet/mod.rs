@@ -6,4 +6,4 @@ mod train;
 pub use fullpipe_base::ecn::Ecn;
 pub use serialiser::Serialiser;
 pub(crate) use train::DATAGRAM_HEADERS;
-pub use train::{Kind, Train, append, come_by, joint_pace};
+pub use train::{Kind, Paced, Train, append, come_by};

@@ -19,15 +19,24 @@ pub fn come_by(first: u64, spacing: u64, count: u32, now: u64) -> u32 {
     (since / spacing + 1) as u32
 }
 
-/// Common spacing of two runs of events; none if they do not keep one pace. The first run has `count` events and ends
-/// at `last`. The next one has `next_count` events from `next` on, not before `last`.
-pub fn joint_pace(
-    (last, spacing, count): (u64, u64, u32),
-    (next, next_spacing, next_count): (u64, u64, u32),
-) -> Option<u64> {
-    let gap = next - last;
-    let pace = if count == 1 { gap } else { spacing };
-    (gap == pace && (next_count <= 1 || next_spacing == pace)).then_some(pace)
+/// Events at an even pace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paced {
+    /// Time of the first event, ns.
+    pub first: u64,
+    /// Time between two events, ns.
+    pub spacing: u64,
+    /// Number of events, at least one.
+    pub count: u32,
+}
+
+impl Paced {
+    /// Spacing of these events and of later ones together; none if they do not keep one pace.
+    pub fn joint_spacing(self, later: Paced) -> Option<u64> {
+        let gap = later.first - (self.first + u64::from(self.count - 1) * self.spacing);
+        let spacing = if self.count == 1 { gap } else { self.spacing };
+        (gap == spacing && (later.count <= 1 || later.spacing == spacing)).then_some(spacing)
+    }
 }
 
 /// Kind of a train's packets.
@@ -167,6 +176,11 @@ impl Train {
         come_by(self.first.0, self.spacing, self.count, time.0)
     }
 
+    /// Times of the packets.
+    fn paced(&self) -> Paced {
+        Paced { first: self.first.0, spacing: self.spacing, count: self.count }
+    }
+
     /// Appends `next` if it continues this train exactly; returns whether it did.
     #[inline]
     pub fn extend(&mut self, next: &Train) -> bool {
@@ -174,8 +188,7 @@ impl Train {
         if next.first < last {
             return false;
         }
-        let ours = (last.0, self.spacing, self.count);
-        let Some(pace) = joint_pace(ours, (next.first.0, next.spacing, next.count)) else {
+        let Some(spacing) = self.paced().joint_spacing(next.paced()) else {
             return false;
         };
         let follows = self.flow == next.flow
@@ -192,7 +205,7 @@ impl Train {
         if !follows || self.push || self.fin || next.cwr {
             return false;
         }
-        self.spacing = pace;
+        self.spacing = spacing;
         (self.push, self.fin) = (next.push, next.fin);
         self.count += next.count;
         true

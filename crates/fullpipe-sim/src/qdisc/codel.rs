@@ -136,7 +136,8 @@ impl Law {
         (packet, standing)
     }
 
-    /// Makes all drops that are due, while dropping.
+    /// Drops packets while a scheduled drop is due, or marks one instead. Returns the packet that leaves; none if the queue
+    /// ran empty.
     fn go_on<P: Packet>(
         &mut self,
         codel: &Codel,

@@ -239,7 +239,7 @@ impl<P: Packet> Flows<P> {
 
     /// Sets when the flow's next packet may leave by the largest rate, after a packet of `bytes` with departure time
     /// `departs`.
-    fn pace(&mut self, number: u16, (bytes, departs): (u32, Time), now: Time) {
+    fn pace(&mut self, number: u16, bytes: u32, departs: Time, now: Time) {
         let Some(rate) = self.fq.max_rate else { return };
         let (rate, turn, paces_itself) =
             (rate.0 / 8, self.quantum(QUANTUM) as u64, self.fq.paces_itself);
@@ -415,7 +415,7 @@ impl<P: Packet> Queue<P> for Flows<P> {
             self.bands[self.band].credit -= i64::from(packet.bytes);
             self.waiting.packets -= 1;
             self.waiting.bytes -= u64::from(packet.bytes);
-            self.pace(number, (packet.bytes, departs), now);
+            self.pace(number, packet.bytes, departs, now);
             return Some(packet);
         }
     }

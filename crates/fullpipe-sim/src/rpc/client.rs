@@ -3,7 +3,7 @@
 use super::readahead::Reading;
 use super::time::{Changes, Integral};
 use super::timeouts::{Alarm, Timeout, Timeouts};
-use super::{Message, Operation, RpcClient, Slots, Work, padded};
+use super::{Message, Operation, RpcClient, ServerWork, Slots, padded};
 use crate::units::Time;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -410,9 +410,9 @@ impl Client {
 
         // A writer's first call after all data is a COMMIT.
         let work = match data {
-            0 if writes && self.after == 1 => Work::Commit,
-            0 => Work::Nothing,
-            _ => Work::Data,
+            0 if writes && self.after == 1 => ServerWork::Commit,
+            0 => ServerWork::Nothing,
+            _ => ServerWork::Data,
         };
         Message { end: 0, len, call, reply, work }
     }

@@ -181,12 +181,12 @@ pub(crate) struct Message {
     /// Bytes of the reply to a call, with the marker.
     pub(crate) reply: u32,
     /// Work of the server for it.
-    pub(crate) work: Work,
+    pub(crate) work: ServerWork,
 }
 
 /// Work of a server for a call, besides reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
+pub(crate) enum ServerWork {
     /// No work that takes time.
     Nothing,
     /// Reads or writes data ([`RpcServer::service`]).

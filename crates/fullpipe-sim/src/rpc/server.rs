@@ -5,7 +5,7 @@
 //! (6.12 `svc_xprt_received`, `svc_tcp_sendto`).
 
 use super::time::{Changes, Integral};
-use super::{MARKER, Message, RpcServer, Taking, Work};
+use super::{MARKER, Message, RpcServer, ServerWork, Taking};
 use crate::units::Time;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -103,9 +103,9 @@ impl Server {
     /// Serves a whole call; true if the reply is ready at once. `reply` is the reply's flow.
     pub(crate) fn serve(&mut self, call: Message, reply: usize, now: Time) -> bool {
         let service = match call.work {
-            Work::Nothing => Time::ZERO,
-            Work::Data => self.config.service,
-            Work::Commit => self.config.commit,
+            ServerWork::Nothing => Time::ZERO,
+            ServerWork::Data => self.config.service,
+            ServerWork::Commit => self.config.commit,
         };
         self.calls += 1;
         if service == Time::ZERO {

@@ -95,7 +95,8 @@ impl HostCounters {
     pub(super) fn emit(
         &mut self,
         run: &mut Simulation,
-        (samples, now): (&[StageSample], Time),
+        samples: &[StageSample],
+        now: Time,
         sink: &mut dyn Sink,
     ) {
         let Some(every) = self.every else { return };
@@ -116,11 +117,12 @@ impl HostCounters {
     pub(super) fn end(
         &mut self,
         run: &mut Simulation,
-        (samples, now): (&[StageSample], Time),
+        samples: &[StageSample],
+        now: Time,
         sink: &mut dyn Sink,
     ) {
         if self.last != Some(now) {
-            self.emit(run, (samples, now), sink);
+            self.emit(run, samples, now, sink);
         }
     }
 }

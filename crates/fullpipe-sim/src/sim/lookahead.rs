@@ -1,7 +1,7 @@
 //! Choice of the host that works next, and how far it may go before it must wait for the others.
 
 use super::merge_queue::MergeQueue;
-use super::{Simulation, Way};
+use super::{PathDirection, Simulation};
 use crate::host::work::Work;
 use crate::trace::Sink;
 use crate::units::Time;
@@ -17,7 +17,7 @@ impl Simulation {
             // Three things can be next: a host's work, an element's wake-up, an entry from a merge queue.
             let wakes = self.ways.iter_mut().map(|way| way.chain.wake_time());
             let wake = wakes.min().unwrap_or(Time::NEVER);
-            let enters = self.ways.iter().map(Way::enters).min().unwrap_or(Time::NEVER);
+            let enters = self.ways.iter().map(PathDirection::enters).min().unwrap_or(Time::NEVER);
             let now = next.min(wake).min(enters);
             if now > until {
                 return;
@@ -105,7 +105,7 @@ impl Simulation {
     }
 }
 
-impl Way {
+impl PathDirection {
     /// Time at which the first packet of the merge queue enters.
     fn enters(&self) -> Time {
         self.merge_queue.as_ref().map_or(Time::NEVER, MergeQueue::next)

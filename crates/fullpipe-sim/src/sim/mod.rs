@@ -70,7 +70,7 @@ pub struct Outcome {
 }
 
 /// A direction, and the hosts at its beginning.
-struct Way {
+struct PathDirection {
     chain: Chain,
     /// Places of the hosts.
     hosts: Range<usize>,
@@ -83,7 +83,7 @@ struct Way {
 /// State of a run: hosts, the path between them, and what they share.
 struct Simulation {
     /// Forward and backward directions.
-    ways: [Way; 2],
+    ways: [PathDirection; 2],
     /// Hosts in the order of [`Config::hosts`].
     hosts: Vec<Host>,
     shared: Shared,
@@ -172,9 +172,9 @@ fn mss(config: &Config) -> Result<(u32, u32), String> {
     }
 }
 
-impl Way {
+impl PathDirection {
     /// The elements of `config` in this direction, and its hosts.
-    fn new(config: &Config, direction: Direction) -> Way {
+    fn new(config: &Config, direction: Direction) -> PathDirection {
         let elements = match direction {
             Direction::Forward => &config.forward,
             Direction::Backward => &config.back,
@@ -196,7 +196,7 @@ impl Way {
         let opposite = if direction == Direction::Forward { &config.back } else { &config.forward };
         let senders = several
             + opposite.iter().filter(|own| matches!(own, Element::Mtu(own) if own.icmp)).count();
-        Way {
+        PathDirection {
             chain: Chain::new(elements, config.seed, config.samples()),
             hosts: first..first + several,
             merge_queue: (senders > 1).then(|| MergeQueue::new(senders)),
@@ -208,10 +208,11 @@ impl Way {
 impl Simulation {
     fn new(config: &Config) -> Result<Simulation, String> {
         let (mss, headers) = mss(config)?;
-        let shared = Shared::new(config, (mss, headers));
+        let shared = Shared::new(config, mss, headers);
         let hosts = 0..config.hosts().len();
         Ok(Simulation {
-            ways: [Direction::Forward, Direction::Backward].map(|way| Way::new(config, way)),
+            ways: [Direction::Forward, Direction::Backward]
+                .map(|way| PathDirection::new(config, way)),
             hosts: hosts.map(|place| Host::new(config, place, mss)).collect::<Result<_, _>>()?,
             shared,
             scratch: Vec::new(),
@@ -270,7 +271,7 @@ impl Simulation {
         self.trains += sent.len() as u64;
         for train in sent.drain(..) {
             self.shared.pass(Place::Out, &train);
-            let Way { chain, hosts, merge_queue, .. } = &mut self.ways[way];
+            let PathDirection { chain, hosts, merge_queue, .. } = &mut self.ways[way];
             match merge_queue {
                 None => chain.push(&train, &mut self.scratch),
                 Some(merge_queue) => merge_queue.put(host - hosts.start, train),
@@ -299,7 +300,7 @@ impl Simulation {
     /// Sends packets of a merge queue that enter before `end` into the direction.
     fn let_in(&mut self, way: usize, end: Time) {
         loop {
-            let Way { chain, merge_queue, .. } = &mut self.ways[way];
+            let PathDirection { chain, merge_queue, .. } = &mut self.ways[way];
             let Some(train) = merge_queue.as_mut().and_then(|merge_queue| merge_queue.take(end))
             else {
                 return;

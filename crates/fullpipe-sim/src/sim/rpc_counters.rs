@@ -28,6 +28,15 @@ use alloc::vec::Vec;
 /// The last part of a counter's name, and its value.
 type CounterValue = (&'static str, u64);
 
+/// An end of RPC on a host.
+#[derive(Clone, Copy)]
+struct RpcEnd {
+    /// Place of the host.
+    place: usize,
+    /// Client; none: the server.
+    client: Option<usize>,
+}
+
 /// Counters of remote procedure calls and their last values.
 pub(super) struct RpcCounters {
     /// Names of clients.
@@ -55,20 +64,23 @@ impl RpcCounters {
         for (place, host) in run.hosts.iter().enumerate() {
             for client in 0..self.clients.len() {
                 let counters = of_client(host, client, now);
-                self.emit_changed((place, Some(client)), host, &counters, (now, sink));
+                let end = RpcEnd { place, client: Some(client) };
+                self.emit_changed(end, host, &counters, now, sink);
             }
             let counters = of_server(host, now);
-            self.emit_changed((place, None), host, &counters, (now, sink));
+            self.emit_changed(RpcEnd { place, client: None }, host, &counters, now, sink);
         }
     }
 
     fn emit_changed(
         &mut self,
-        (place, client): (usize, Option<usize>),
+        end: RpcEnd,
         host: &Host,
         counters: &[CounterValue],
-        (time, sink): (Time, &mut dyn Sink),
+        time: Time,
+        sink: &mut dyn Sink,
     ) {
+        let RpcEnd { place, client } = end;
         for &(what, value) in counters {
             if self.last_values.insert((place, client, what), value).unwrap_or_default() == value {
                 continue;

@@ -52,9 +52,9 @@ impl RpcLimits {
     pub(super) fn new(config: &Config) -> RpcLimits {
         let reverse_of = config.reverse_flows();
         let clients = config.rpc.clients.iter().enumerate();
-        let connections = clients.flat_map(|(client, own)| {
-            let own = own.connections.iter().enumerate();
-            own.map(move |(at, &calls)| ((client, at), calls))
+        let connections = clients.flat_map(|(number, client)| {
+            let flows_of_calls = client.connections.iter().enumerate();
+            flows_of_calls.map(move |(at, &calls)| ((number, at), calls))
         });
 
         // A connection needs a flow for calls and one for replies.

@@ -84,7 +84,7 @@ impl Sampler {
             sink.stage(&StageSample { time: now, stage: index as u16, ..*sample });
         }
         if self.hosts.are_due(now) {
-            self.hosts.emit(run, (&samples, now), sink);
+            self.hosts.emit(run, &samples, now, sink);
         }
         self.samples = samples;
         self.next = (now + self.interval).min(self.end);
@@ -92,7 +92,7 @@ impl Sampler {
 
     /// Ends the run with the sample at `now`, which may be earlier than planned.
     pub(crate) fn end(&mut self, run: &mut Simulation, now: Time, sink: &mut dyn Sink) {
-        self.hosts.end(run, (&self.samples, now), sink);
+        self.hosts.end(run, &self.samples, now, sink);
     }
 
     /// Samples in the order of `stage_infos`.

@@ -7,11 +7,11 @@ use crate::units::Time;
 /// The counters of a stage in which units wait.
 #[derive(Clone, Debug)]
 pub struct Counters {
-    /// Units that enter and leave at one time, weighed in bytes.
+    /// Units that leave as they enter, weighed in bytes.
     pub passed: DueCounter,
-    /// Units that entered otherwise, weighed in bytes.
+    /// Units that entered and had to wait, weighed in bytes.
     pub entered: DueCounter,
-    /// Units in `entered` that have left, weighed in bytes.
+    /// Units of `entered` that have left, weighed in bytes.
     pub left: DueCounter,
     /// Units that were dropped.
     pub dropped: Drops,

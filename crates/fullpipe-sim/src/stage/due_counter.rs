@@ -4,7 +4,7 @@
 //! the events that are not yet due. A sample therefore sees exactly the events up to its time.
 
 use super::Samples;
-use crate::packet::{come_by, joint_pace};
+use crate::packet::{Paced, come_by};
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
@@ -18,18 +18,21 @@ struct EventRun {
 }
 
 impl EventRun {
+    /// Times of the events.
+    fn paced(&self) -> Paced {
+        Paced { first: self.first, spacing: self.spacing, count: self.count }
+    }
+
     /// Appends a later run if it continues this one exactly; returns whether it did.
     fn extend(&mut self, next: &EventRun) -> bool {
         if self.count == 0 || self.each != next.each {
             return false;
         }
         // The two runs are one if a constant pace leads from one to the other.
-        let last = self.first + u64::from(self.count - 1) * self.spacing;
-        let next_ones = (next.first, next.spacing, next.count);
-        let Some(pace) = joint_pace((last, self.spacing, self.count), next_ones) else {
+        let Some(spacing) = self.paced().joint_spacing(next.paced()) else {
             return false;
         };
-        self.spacing = pace;
+        self.spacing = spacing;
         self.count += next.count;
         true
     }

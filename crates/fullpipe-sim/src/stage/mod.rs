@@ -13,6 +13,6 @@ mod samples;
 pub use counters::Counters;
 pub use drops::Drops;
 pub use due_counter::DueCounter;
-pub use occupancy::{Occupancy, Spans, waited, waited_bytes};
+pub use occupancy::{Occupancy, Span, Spans, waited, waited_bytes};
 pub use peaks::{Leaving, Line, Peaks};
 pub use samples::Samples;

@@ -7,6 +7,15 @@ use super::{DueCounter, Samples};
 use crate::trace::StageSample;
 use crate::units::Time;
 
+/// A span of time, nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Span {
+    /// Beginning.
+    pub from: u64,
+    /// End.
+    pub to: u64,
+}
+
 /// Spans of time, one after the other; those that touch are one.
 #[derive(Clone, Debug, Default)]
 pub struct Spans {
@@ -14,44 +23,43 @@ pub struct Spans {
     ended: DueCounter,
     /// The latest span, which may grow, nanoseconds; the counters do not hold it yet. Its end is `u64::MAX` while it is
     /// unknown.
-    last: (u64, u64),
+    last: Span,
 }
 
 impl Spans {
     /// No spans yet. They are read at all of these samples and at no other time.
     pub fn new(samples: Samples) -> Spans {
-        Spans { begun: DueCounter::new(samples), ended: DueCounter::new(samples), last: (0, 0) }
+        Spans {
+            begun: DueCounter::new(samples),
+            ended: DueCounter::new(samples),
+            last: Span::default(),
+        }
     }
 
     /// Adds a span from `from` to `to`, nanoseconds; it does not begin before the last one.
     #[inline]
     pub fn add(&mut self, from: u64, to: u64) {
-        if from <= self.last.1 {
-            self.last.1 = self.last.1.max(to);
+        if from <= self.last.to {
+            self.last.to = self.last.to.max(to);
             return;
         }
         self.close();
-        self.last = (from, to);
+        self.last = Span { from, to };
     }
 
-    /// Adds `count` spans at even pace. The first one lasts from `from` to `to`; beginnings and ends are so far apart.
-    /// The first does not begin before the last span ends.
-    pub fn add_each(
-        &mut self,
-        (from, to): (u64, u64),
-        (pace, pace_of_ends): (u64, u64),
-        count: u32,
-    ) {
+    /// Adds `count` spans, of which the first does not begin before the last one so far ends. Beginnings are `pace`
+    /// apart, ends are `pace_of_ends` apart.
+    pub fn add_each(&mut self, first: Span, pace: u64, pace_of_ends: u64, count: u32) {
         let Some(more) = count.checked_sub(1) else { return };
         self.close();
-        self.begun.add(Time(from), pace, count, 0u64);
-        self.ended.add(Time(to), pace_of_ends, count, 0u64);
-        let end = to + u64::from(more) * pace_of_ends;
-        self.last = (end, end);
+        self.begun.add(Time(first.from), pace, count, 0u64);
+        self.ended.add(Time(first.to), pace_of_ends, count, 0u64);
+        let end = first.to + u64::from(more) * pace_of_ends;
+        self.last = Span { from: end, to: end };
     }
 
     fn close(&mut self) {
-        let (from, to) = self.last;
+        let Span { from, to } = self.last;
         if to > from {
             self.begun.one(Time(from), 0u64);
             self.ended.one(Time(to), 0u64);
@@ -60,7 +68,7 @@ impl Spans {
 
     /// Ends the last span at `at` if it would end later.
     pub fn cut(&mut self, at: u64) {
-        self.last.1 = self.last.1.min(at.max(self.last.0));
+        self.last.to = self.last.to.min(at.max(self.last.from));
     }
 
     /// Begins a span at `now` where `so` holds, and ends it there where it does not.
@@ -77,7 +85,7 @@ impl Spans {
         self.begun.advance(now);
         self.ended.advance(now);
         let over = self.begun.age(now).wrapping_sub(self.ended.age(now));
-        let (from, to) = self.last;
+        let Span { from, to } = self.last;
         over + (to.min(now.0) - from.min(now.0))
     }
 }
@@ -138,7 +146,7 @@ mod tests {
         spans.add(50, 60);
         spans.cut(55);
         assert_eq!(spans.up_to(Time(100)), 35);
-        spans.add_each((100, 101), (10, 11), 3);
+        spans.add_each(Span { from: 100, to: 101 }, 10, 11, 3);
         // 100 to 101, 110 to 112, 120 to 123.
         assert_eq!(spans.up_to(Time(111)), 37);
         assert_eq!(spans.up_to(Time(130)), 41);

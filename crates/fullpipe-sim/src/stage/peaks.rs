@@ -1,7 +1,7 @@
 //! Peaks of a level between samples, for the level itself and for the length of a queue.
 
 use super::Samples;
-use crate::packet::{Train, joint_pace};
+use crate::packet::{Paced, Train};
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
@@ -127,14 +127,17 @@ pub struct Leaving {
 }
 
 impl Leaving {
+    /// Times at which the packets leave.
+    fn paced(&self) -> Paced {
+        Paced { first: self.first, spacing: self.spacing, count: self.count }
+    }
+
     /// Appends packets that leave no sooner if they keep the pace; returns whether they do.
     pub fn extend(&mut self, next: &Leaving) -> bool {
-        let last = self.first + u64::from(self.count - 1) * self.spacing;
-        let next_ones = (next.first, next.spacing, next.count);
-        let Some(pace) = joint_pace((last, self.spacing, self.count), next_ones) else {
+        let Some(spacing) = self.paced().joint_spacing(next.paced()) else {
             return false;
         };
-        self.spacing = pace;
+        self.spacing = spacing;
         self.count += next.count;
         true
     }

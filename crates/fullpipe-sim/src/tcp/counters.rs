@@ -102,12 +102,7 @@ impl Mib {
     }
 
     /// Counts a timeout in this state, the `first` in a row; `each`: all timeouts are TCPTimeouts.
-    pub(super) fn note_timeout(
-        &mut self,
-        state: CaState,
-        sacked: bool,
-        (first, each): (bool, bool),
-    ) {
+    pub(super) fn note_timeout(&mut self, state: CaState, sacked: bool, first: bool, each: bool) {
         self.timeouts += u64::from(each);
         if !first {
             return;

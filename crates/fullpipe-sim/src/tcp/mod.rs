@@ -26,6 +26,7 @@ mod truesize;
 
 use crate::config::{Config, Host};
 use crate::packet::Ecn;
+use crate::ranges::SeqRange;
 use crate::units::Time;
 pub use fullpipe_base::tcp::CaState;
 pub use kernel::{behaviour, modelled, profile};
@@ -71,7 +72,7 @@ pub const LONGEST_SACK_OPTION: u32 = 4 + 8 * 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sacks {
     /// Start and end of each block.
-    pub blocks: [(u64, u64); 4],
+    pub blocks: [SeqRange; 4],
     /// Blocks in use.
     pub count: usize,
 }
@@ -156,6 +157,15 @@ impl Segment {
             Segment { seq: whole.seq + u64::from(at), len, gso_size: 0, push, fin, ..whole }
         })
     }
+}
+
+/// Numbers of a packet without data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EmptySegment {
+    /// Number of the next new byte.
+    pub seq: u64,
+    /// Timestamp echoed, jiffies of the peer; 0 without timestamps.
+    pub tsecr: u32,
 }
 
 /// A part of the stream for transmission as one skb.

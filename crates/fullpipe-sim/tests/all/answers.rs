@@ -9,8 +9,15 @@ use fullpipe_sim::tcp::receiver::ack_policy::AckPolicy;
 use fullpipe_sim::trace::{EventKind, FlowSample};
 use fullpipe_sim::units::Time;
 
+/// Sizes of messages, bytes.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    request: u32,
+    response: u32,
+}
+
 /// Requests and responses of these numbers and sizes, on a path of 10 ms each way with random loss of rate `loss`.
-fn config(kernel: &str, requests: u64, (request, response): (u32, u32), loss: f64) -> Config {
+fn config(kernel: &str, requests: u64, sizes: Sizes, loss: f64) -> Config {
     let element = |name: &str| {
         let delay = Delay { name: name.into(), delay: Time::ms(10), limit: u32::MAX, timer: None };
         let lost = format!("{name}-lost");
@@ -20,7 +27,7 @@ fn config(kernel: &str, requests: u64, (request, response): (u32, u32), loss: f6
     let mut host = host();
     host.kernel = kernel.into();
     let flow = |name, size| Flow { bytes: Some(requests * u64::from(size)), ..flow(name, size) };
-    let (calls, replies) = (flow("calls", request), flow("replies", response));
+    let (calls, replies) = (flow("calls", sizes.request), flow("replies", sizes.response));
     Config {
         seed: 1,
         end: Time::ms(150),
@@ -70,7 +77,7 @@ fn lone_acks(record: &Record, flow: u16) -> Vec<(u64, u64)> {
 #[test]
 fn each_exchange_is_a_round_trip() {
     for kernel in ["2.6.20", "3.14", "6.1", "6.12"] {
-        let record = run(&config(kernel, 4, (100, 2500), 0.0));
+        let record = run(&config(kernel, 4, Sizes { request: 100, response: 2500 }, 0.0));
         let times = [
             (0, EventKind::Established, 20),
             (1, EventKind::Established, 30),
@@ -90,12 +97,13 @@ fn each_exchange_is_a_round_trip() {
 #[test]
 fn losses_change_nothing_but_the_time() {
     for (kernel, seed) in ["2.6.20", "3.14", "6.1", "6.12"].into_iter().zip(1..) {
-        for sizes in [(300, 9_000), (9_000, 300), (20_000, 20_000)] {
+        for (request, response) in [(300, 9_000), (9_000, 300), (20_000, 20_000)] {
+            let sizes = Sizes { request, response };
             let whole = config(kernel, 30, sizes, 0.03);
             let record = run(&Config { seed, end: Time::secs(120), sample: Time::ms(20), ..whole });
             let [calls, replies] = [0, 1].map(|flow| last(&record, flow));
             let delivered = (calls.bytes_delivered, replies.bytes_delivered);
-            let all = (30 * u64::from(sizes.0), 30 * u64::from(sizes.1));
+            let all = (30 * u64::from(request), 30 * u64::from(response));
             assert_eq!(delivered, all, "{kernel}, {sizes:?}");
             let resent = calls.segments_retransmitted + replies.segments_retransmitted;
             assert!(resent > 0, "{kernel}, {sizes:?}: nothing was lost");
@@ -104,7 +112,8 @@ fn losses_change_nothing_but_the_time() {
     }
 }
 
-fn turns_are_kept(record: &Record, (request, response): (u32, u32)) {
+fn turns_are_kept(record: &Record, sizes: Sizes) {
+    let Sizes { request, response } = sizes;
     let read = |flow| record.flows().filter(move |s| s.flow == flow).map(|s| s.bytes_delivered);
     for (asked, answered) in read(0).zip(read(1)) {
         let (asked, answers) = (asked / u64::from(request), answered / u64::from(response));
@@ -116,7 +125,7 @@ fn turns_are_kept(record: &Record, (request, response): (u32, u32)) {
 /// is free (`sock_def_readable`, `sk_stream_wait_memory`).
 #[test]
 fn an_answer_wakes_the_writer_of_requests() {
-    let mut config = config("6.12", 20, (20_000, 64), 0.0);
+    let mut config = config("6.12", 20, Sizes { request: 20_000, response: 64 }, 0.0);
     let requests = &mut config.flows[0];
     requests.app = App::Messages { size: 20_000, in_flight: 20, period: None, corks: false };
     requests.sndbuf = Some(100_000);

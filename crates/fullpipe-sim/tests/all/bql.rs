@@ -81,7 +81,7 @@ fn entries(until: u64) -> Vec<u64> {
 fn way_out(qdisc: Qdisc) -> Transmit {
     let (nic_rate, bql) = (Rate(12_304_000), true);
     let host = Host { nic_rate, tx_ring: 4000, qdisc_limit: 4000, qdisc, bql, ..host() };
-    Transmit::new((&host, "sender"), &[], (1, 1500), Samples::every(Time::ms(10), Time::secs(3)))
+    Transmit::new(&host, "sender", &[], 1, 1500, Samples::every(Time::ms(10), Time::secs(3)))
 }
 
 #[test]

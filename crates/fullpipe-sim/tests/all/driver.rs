@@ -27,7 +27,7 @@ struct Offered {
 
 fn offer(host: &Host, skbs: &[u32]) -> Offered {
     let samples = Samples::every(Time::secs(1), Time::secs(3));
-    let way = Transmit::new((host, "sender"), &[], (1, 1500), samples);
+    let way = Transmit::new(host, "sender", &[], 1, 1500, samples);
     let mut offered = Offered { way, out: Vec::new(), entries: Vec::new(), free: Vec::new() };
     for &segments in skbs {
         let skb = Train { kind: Kind::Data, ip_len: 1500, ..acks(0, 0, segments) };
@@ -67,7 +67,7 @@ fn an_interrupt_frees_what_was_sent_until_it_comes() {
 fn a_descriptor_is_in_use_until_the_driver_cleans_it() {
     let host = Host { tx_coalesce: Time::us(2500), ..slow() };
     let samples = Samples::every(Time::us(100), Time::secs(3));
-    let mut way = Transmit::new((&host, "sender"), &[], (1, 1500), samples);
+    let mut way = Transmit::new(&host, "sender", &[], 1, 1500, samples);
     let skb = Train { kind: Kind::Data, ip_len: 1500, ..acks(0, 0, 2) };
     way.push(Time::ZERO, &[skb], Tag::default(), &mut Vec::new());
     let at = |way: &mut Transmit, us| way.sample(Time::us(us))[1];

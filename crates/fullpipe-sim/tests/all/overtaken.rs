@@ -10,8 +10,8 @@ use fullpipe_sim::trace::Point;
 use fullpipe_sim::units::Time;
 
 /// The first of ten segments is taken for lost and sent again, and all arrive. Returns cwnd then, and after an
-/// overtaken ACK of five segments with `block`.
-fn cwnd_behind(kernel: &str, block: (u64, u64)) -> [u32; 2] {
+/// overtaken ACK of five segments with a block of `[start, end)`.
+fn cwnd_behind(kernel: &str, start: u64, end: u64) -> [u32; 2] {
     let profile = find(kernel).expect("it is known");
     let host = Host { kernel: kernel.into(), ..host() };
     let cc = Congestion::new("reno", &[], kernel, host.hz, 1).expect("a control");
@@ -23,7 +23,7 @@ fn cwnd_behind(kernel: &str, block: (u64, u64)) -> [u32; 2] {
     };
     on_ack(0, &[(1, 6)]);
     on_ack(0, &[(1, 10)]);
-    [on_ack(10, &[]), on_ack(5, &[block])]
+    [on_ack(10, &[]), on_ack(5, &[(start, end)])]
 }
 
 /// A block above its own ACK's number is no D-SACK, though a later ACK acknowledges all of it: nothing is undone. A
@@ -31,8 +31,8 @@ fn cwnd_behind(kernel: &str, block: (u64, u64)) -> [u32; 2] {
 #[test]
 fn a_block_came_twice_if_its_own_ack_acknowledges_it() {
     for kernel in ["3.14", "6.1", "6.12"] {
-        assert_eq!(cwnd_behind(kernel, (6, 8)), [5, 5], "{kernel}");
-        assert_eq!(cwnd_behind(kernel, (0, 1)), [5, 10], "{kernel}");
+        assert_eq!(cwnd_behind(kernel, 6, 8), [5, 5], "{kernel}");
+        assert_eq!(cwnd_behind(kernel, 0, 1), [5, 10], "{kernel}");
     }
 }
 

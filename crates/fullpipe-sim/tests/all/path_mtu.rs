@@ -5,6 +5,7 @@ use crate::plain_path;
 use crate::record::Record;
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{Config, Distribution, Element, Flow, Host, Jitter, Loss, Mtu, Unit};
+use fullpipe_sim::ranges::SeqRange;
 use fullpipe_sim::tcp::profile::find;
 use fullpipe_sim::tcp::skb::SendQueue;
 use fullpipe_sim::trace::FlowSample;
@@ -210,12 +211,12 @@ fn segments_are_cut_anew_skb_by_skb() {
         queue.send(at, Time::ms(at), 1000);
     }
     assert_eq!(queue.segments(0, 6000, 1000), 6);
-    queue.change_mss((1000, 800), (0, 6000));
+    queue.change_mss(1000, 800, SeqRange::new(0, 6000));
     assert_eq!(queue.segments(0, 6000, 800), 6);
     assert_eq!(queue.segment_end(2000, 800, 6000), 3000);
 
     // 800 + 800 + 800 + 600, and three of 1000.
-    queue.resegment((0, 3000), 800, 800);
+    queue.resegment(SeqRange::new(0, 3000), 800, 800);
     let ends: Vec<u64> = std::iter::successors(Some(0), |at| {
         (*at < 6000).then(|| queue.segment_end(*at, 800, 6000))
     })

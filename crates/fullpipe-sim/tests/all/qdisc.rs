@@ -419,7 +419,8 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 /// Checks that every packet has left in its flow's order, was dropped, or waits, and is reported once.
-fn keeps_its_books((discipline, limit, coming): &Case) -> Result<(), String> {
+fn keeps_its_books(case: &Case) -> Result<(), String> {
+    let (discipline, limit, coming) = case;
     let mut desk = Desk::new(*discipline, *limit);
     let (mut now, mut last, mut left) = (Time::ZERO, BTreeMap::new(), 0usize);
     let mut until = BTreeMap::new();

@@ -87,7 +87,7 @@ fn together(tcp: &mut Receiver, first: u64, count: u32) -> Vec<Ack> {
         for _ in 0..row {
             acks.push(ack);
             if let Some(sacks) = &mut ack.sacks {
-                sacks.blocks[0].1 += u64::from(len);
+                sacks.blocks[0].end += u64::from(len);
             }
         }
         next += u64::from(row);
@@ -101,7 +101,8 @@ fn state(tcp: &Receiver) -> String {
     format!("{numbers:?} {:?} {acks:?}", tcp.window)
 }
 
-fn compare(profile: &Profile, (host, buffer, steps): &Case) -> Result<(), String> {
+fn compare(profile: &Profile, case: &Case) -> Result<(), String> {
+    let (host, buffer, steps) = case;
     let new = || Receiver::new(profile, host, MSS, *buffer);
     let (mut one, mut other) = (new(), new());
     let mut highest = 0;

@@ -171,12 +171,13 @@ fn what_is_pushed_before_sleeping() {
 }
 
 /// A sender of Linux 6.12 with ten segments of cwnd that has written up to `segments`, and the number written.
-fn written(lowat: (Option<u32>, Option<u32>), segments: u32) -> (Sender, Slow, u32) {
+/// `sysctl` and `option` are tcp_notsent_lowat and TCP_NOTSENT_LOWAT.
+fn written(sysctl: Option<u32>, option: Option<u32>, segments: u32) -> (Sender, Slow, u32) {
     let mut host = host();
-    host.sysctl.tcp_notsent_lowat = lowat.0;
+    host.sysctl.tcp_notsent_lowat = sysctl;
     let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
     let mut tcp = Sender::new(&linux(|_| {}), &host, cc, SEGMENT, Some(1 << 22));
-    tcp.set_options(Sockopt { notsent_lowat: lowat.1, ..Sockopt::default() });
+    tcp.set_options(Sockopt { notsent_lowat: option, ..Sockopt::default() });
     let mut wire = Slow::default();
     tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
     let mut taken = 0;
@@ -200,7 +201,7 @@ fn notsent_lowat_stops_the_writer() {
         ((Some(4000), Some(0)), 14),
         ((None, Some(1)), 11),
     ] {
-        assert_eq!(written(lowat, 40).2, most, "{lowat:?}");
+        assert_eq!(written(lowat.0, lowat.1, 40).2, most, "{lowat:?}");
     }
 }
 
@@ -208,7 +209,7 @@ fn notsent_lowat_stops_the_writer() {
 #[test]
 fn notsent_lowat_wakes_the_writer() {
     for (lowat, left) in [(4001, 2), (4000, 1)] {
-        let (mut tcp, mut wire, taken) = written((None, Some(lowat)), 40);
+        let (mut tcp, mut wire, taken) = written(None, Some(lowat), 40);
         tcp.set_writer(Writer::NoSpace);
         tcp.push_before_sleep(&mut wire);
         let mut ack = 0;

@@ -36,7 +36,7 @@ impl Output for Layouts {
 /// of their own. The last copy was made after all earlier data was acknowledged, or before. The receiver has packets of
 /// 1092 bytes. Seventeen pieces are one skb. `reads`: data that arrived before 100 ms, the time of the last copy, was
 /// read.
-fn heads(copies: &[u32], (acknowledged, reads): (bool, bool), packets: u64) -> u64 {
+fn heads(copies: &[u32], acknowledged: bool, reads: bool, packets: u64) -> u64 {
     const LEN: u32 = 1092;
     let (mut host, profile) = (host(), linux());
     (host.tso, host.sysctl.rmem_max) = (true, 1 << 20);
@@ -72,7 +72,7 @@ fn heads(copies: &[u32], (acknowledged, reads): (bool, bool), packets: u64) -> u
 #[test]
 fn a_receiver_counts_pieces_of_its_senders_memory() {
     let head = linux().rx_overhead;
-    let unread = |copies: &[u32], packets| heads(copies, (false, false), packets) / head;
+    let unread = |copies: &[u32], packets| heads(copies, false, false, packets) / head;
     assert_eq!([unread(&[50_000], 33), unread(&[50_000], 34)], [2, 3]);
     // A copy that begins with 32 bytes left fills them. With 8 left it leaves them unused.
     assert_eq!([unread(&[32_736, 30_000], 34), unread(&[32_760, 30_000], 34)], [3, 2]);
@@ -83,8 +83,10 @@ fn a_receiver_counts_pieces_of_its_senders_memory() {
 #[test]
 fn a_piece_of_the_senders_memory_is_filled_anew() {
     let head = linux().rx_overhead;
-    let heads = |done, packets| heads(&[20 * 1092, 30_000], done, packets) / head;
-    assert_eq!([heads((true, true), 37), heads((false, true), 37)], [1, 2]);
+    let heads = |acknowledged, reads, packets| {
+        heads(&[20 * 1092, 30_000], acknowledged, reads, packets) / head
+    };
+    assert_eq!([heads(true, true, 37), heads(false, true, 37)], [1, 2]);
     // 17 and 17, or 17, 16 and one.
-    assert_eq!(heads((true, false), 34), 3);
+    assert_eq!(heads(true, false, 34), 3);
 }

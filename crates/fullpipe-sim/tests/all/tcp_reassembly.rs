@@ -3,6 +3,7 @@
 
 use crate::conversation::{SEGMENT, host, profile};
 use crate::random;
+use fullpipe_sim::ranges::SeqRange;
 use fullpipe_sim::rng::Rng;
 use fullpipe_sim::tcp::profile::find;
 use fullpipe_sim::tcp::receiver::Receiver;
@@ -46,9 +47,9 @@ struct Pair {
     /// End of the last advertised window.
     edge: u64,
     /// The segment in hand, if it has arrived before.
-    twice: Option<(u64, u64)>,
+    twice: Option<SeqRange>,
     /// The last segment, until an ACK reports it.
-    latest: Option<(u64, u64)>,
+    latest: Option<SeqRange>,
 }
 
 fn segment_of(seq: u64, len: u64) -> Segment {
@@ -84,9 +85,9 @@ impl Pair {
                     return None;
                 }
                 let (start, len, _) = self.segments[at];
-                self.twice = self.segments[at].2.then_some((start, start + len));
+                self.twice = self.segments[at].2.then_some(SeqRange::new(start, start + len));
                 self.segments[at].2 = true;
-                self.latest = Some((start, start + len));
+                self.latest = Some(SeqRange::new(start, start + len));
                 self.tcp.on_segment(self.now, segment_of(start, len))
             }
             Step::Read(bytes) => {
@@ -143,15 +144,18 @@ impl Pair {
             return Err(format!("{ack:?}: twice came {twice:?}"));
         }
         let runs = self.runs_beyond(next);
-        let latest = self.latest.take().filter(|&(start, _)| start > next);
-        if latest.is_some_and(|l| !blocks.first().is_some_and(|b| b.0 <= l.0 && l.1 <= b.1)) {
+        let latest = self.latest.take().filter(|latest| latest.start > next);
+        if latest
+            .is_some_and(|l| !blocks.first().is_some_and(|b| b.start <= l.start && l.end <= b.end))
+        {
             return Err(format!("{ack:?}, but {latest:?} has come now"));
         }
         // A block may be less than the arrived data: others were forgotten in between.
-        let within = |b: &(u64, u64)| b.0 < b.1 && runs.iter().any(|r| r.0 <= b.0 && b.1 <= r.1);
+        let within =
+            |b: &SeqRange| !b.is_empty() && runs.iter().any(|r| r.0 <= b.start && b.end <= r.1);
         let count = blocks.len();
-        blocks.sort_unstable();
-        let apart = blocks.windows(2).all(|pair| pair[0].1 < pair[1].0);
+        blocks.sort_unstable_by_key(|block| block.start);
+        let apart = blocks.windows(2).all(|pair| pair[0].end < pair[1].start);
         if count > 4 - usize::from(twice.is_some()) || !apart || !blocks.iter().all(within) {
             return Err(format!("{ack:?}, but {runs:?} have come"));
         }
@@ -171,7 +175,8 @@ impl Pair {
     }
 }
 
-fn agree((lengths, steps, rcvbuf): &Story) -> Result<(), String> {
+fn agree(story: &Story) -> Result<(), String> {
+    let (lengths, steps, rcvbuf) = story;
     let mut pair = Pair::new(lengths, *rcvbuf);
     for (i, step) in steps.iter().enumerate() {
         let ack = pair.perform(*step);
@@ -188,7 +193,8 @@ fn segments_are_reassembled_and_accounted_one_by_one() {
 }
 
 /// However little memory there is: in the end everything is read, in order, and all memory is free.
-fn survives((lengths, steps, rcvbuf): &Story) -> Result<(), String> {
+fn survives(story: &Story) -> Result<(), String> {
+    let (lengths, steps, rcvbuf) = story;
     let mut pair = Pair::new(lengths, *rcvbuf);
     for step in steps {
         let ack = pair.perform(*step);

@@ -2,6 +2,7 @@
 //! lost and retransmitted.
 
 use crate::random;
+use fullpipe_sim::ranges::SeqRange;
 use fullpipe_sim::tcp::scoreboard::{Acked, Sacked, Scoreboard, Window};
 use fullpipe_sim::tcp::skb::SendQueue;
 use fullpipe_sim::units::Time;
@@ -251,14 +252,14 @@ impl Pair {
         board.mark_lost_retransmissions(0, window);
     }
 
-    fn send_again(&mut self, at: Option<usize>, found: Option<(u64, u64)>) -> Result<(), String> {
+    fn send_again(&mut self, at: Option<usize>, found: Option<SeqRange>) -> Result<(), String> {
         let (now, nxt) = (self.now, self.nxt);
         let expected = at.map(|at| {
             let packet = &mut self.packets[at];
             (packet.retransmitted, packet.ever, packet.sent_before) = (true, Some(now), nxt);
-            (packet.start, packet.end)
+            SeqRange::new(packet.start, packet.end)
         });
-        if let Some((start, end)) = found {
+        if let Some(SeqRange { start, end }) = found {
             self.board.note_retransmitted(start, end, Time::ms(now.into()), nxt);
         }
         if expected == found { Ok(()) } else { Err(format!("next {found:?}, not {expected:?}")) }
@@ -269,7 +270,7 @@ impl Pair {
         let at = self.packets.iter().position(|p| p.lost && !p.retransmitted);
         let (board, window) = self.window();
         let found = board.next_lost(window);
-        self.send_again(at, found)
+        self.send_again(at, found.map(|(start, end)| SeqRange::new(start, end)))
     }
 
     /// The first one below the highest SACK that is neither SACKed nor out again.
@@ -281,7 +282,7 @@ impl Pair {
         let at = self.packets.iter().position(|p| !p.sacked && !p.retransmitted && p.start < fack);
         let (board, window) = self.window();
         let found = board.next_forward(window);
-        self.send_again(at, found)
+        self.send_again(at, found.map(|(start, end)| SeqRange::new(start, end)))
     }
 
     /// A D-SACK: the retransmission was needless.

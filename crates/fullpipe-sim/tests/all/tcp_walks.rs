@@ -73,7 +73,7 @@ fn walked(tcp: &Sender) -> [u64; 3] {
     [walked.for_sacks, walked.to_mark, walked.to_resend]
 }
 
-fn follow((mut tcp, mut wire): (Sender, Wire), steps: &[Step]) {
+fn follow(mut tcp: Sender, mut wire: Wire, steps: &[Step]) {
     for &(segments, sacks, looked, again) in steps {
         (wire.walked, wire.again) = (0, Vec::new());
         let before = walked(&tcp);
@@ -105,11 +105,10 @@ fn of_single_segments() {
         // In flight 8 - 4 - 3 + 2 = 3, cwnd 3 (each second ACK takes one): again 2.
         (2, &[(8, 10), (5, 7)], [9, 6, 1], &[]),
     ];
-    follow(sent(ten(true), 10, 1), &steps);
-    follow(
-        sent(ten(false), 10, 1),
-        &steps.map(|(ack, sacks, _, again)| (ack, sacks, [0; 3], again)),
-    );
+    let (tcp, wire) = sent(ten(true), 10, 1);
+    follow(tcp, wire, &steps);
+    let (tcp, wire) = sent(ten(false), 10, 1);
+    follow(tcp, wire, &steps.map(|(ack, sacks, _, again)| (ack, sacks, [0; 3], again)));
 }
 
 /// Three skbs of three segments: where SACKs or retransmissions end inside an skb it is split, which
@@ -123,7 +122,8 @@ fn of_split_skbs() {
         // Mark [0,1) [1,3) [3,5) [5,6). Again [0,1) [1,3), which is split, and [2,3).
         (0, &[(5, 8)], [6, 4, 3], &[1]),
     ];
-    follow(sent(ten(true), 3, 3), &steps);
+    let (tcp, wire) = sent(ten(true), 3, 3);
+    follow(tcp, wire, &steps);
 }
 
 /// A timeout looks at the whole queue to mark it; the first packet is sent again without a walk.
@@ -141,7 +141,7 @@ fn of_packets_out_for_too_long() {
     let (tcp, mut wire) = sent(ten(true), 10, 1);
     wire.now = tcp.timer().expect("it runs") + Time::ms(50);
     let sack: Step = (0, &[(5, 6)], [7, 4 + 10, 2], &[0]);
-    follow((tcp, wire), &[sack]);
+    follow(tcp, wire, &[sack]);
 }
 
 /// Retransmissions are lost if a SACK covers data sent after them.
@@ -158,5 +158,5 @@ fn of_a_lost_retransmission() {
     // 10 was sent after recovery began, and 8. In flight nothing is left: again 1, and 2, where cwnd is
     // full.
     let sack: Step = (1, &[(5, 11)], [10 + 10, 2 + 1, 2], &[1]);
-    follow((tcp, wire), &[sack]);
+    follow(tcp, wire, &[sack]);
 }

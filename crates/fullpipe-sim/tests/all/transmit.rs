@@ -41,7 +41,7 @@ pub fn acks(first: u64, spacing: u64, count: u32) -> Train {
 /// A way out of a host on which `busy` ACKs were sent at once.
 fn way_out(config: &Config, busy: u32, out: &mut Vec<Train>) -> Transmit {
     let samples = Samples::every(Time::us(10), Time::secs(1));
-    let mut transmit = Transmit::new((&config.receiver, "receiver"), &[], (1, config.mtu), samples);
+    let mut transmit = Transmit::new(&config.receiver, "receiver", &[], 1, config.mtu, samples);
     for _ in 0..busy {
         transmit.push(Time::us(1), &[acks(1000, 0, 1)], Tag::default(), out);
     }
@@ -55,7 +55,8 @@ type Case = (Config, u32, (u64, u64, u32, u64));
 /// Cases in which the packets were taken together.
 static TAKEN: AtomicU32 = AtomicU32::new(0);
 
-fn compare((config, busy, (gap, spacing, count, after)): &Case) -> Result<(), String> {
+fn compare(case: &Case) -> Result<(), String> {
+    let (config, busy, (gap, spacing, count, after)) = case;
     let packets = acks(1000 + gap, *spacing, *count);
     let (mut together, mut alone) = (Vec::new(), Vec::new());
     let mut first = way_out(config, *busy, &mut together);
@@ -137,7 +138,7 @@ fn a_card_fetches_the_largest_skb_ahead_of_its_wire() {
     let leaves = |tso: bool, segments: u32| {
         let host = Host { nic_rate: Rate(1_000_000_000), tso, ..host() };
         let samples = Samples::every(Time::us(10), Time::secs(1));
-        let mut transmit = Transmit::new((&host, "sender"), &[], (1, 1500), samples);
+        let mut transmit = Transmit::new(&host, "sender", &[], 1, 1500, samples);
         let mut out = Vec::new();
         [(); 3].map(|()| {
             let skb = Train { kind: Kind::Data, ip_len: 1500, ..acks(0, 0, segments) };

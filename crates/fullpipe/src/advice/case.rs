@@ -46,7 +46,7 @@ pub struct Case {
 pub struct Asked {
     /// Their name.
     pub name: String,
-    /// Names of the hosts that send and receive them.
+    /// Names of the hosts that send and receive its data.
     pub hosts: [String; 2],
     /// Payload of each, bytes.
     pub size: u32,

@@ -308,6 +308,7 @@ fn has_lost(outcome: &Outcome) -> bool {
     outcome.run.stages.iter().any(|stage| stage.name == ONE_LOSS && stage.dropped > 0)
 }
 
+/// Makes the delays of the path 5 % longer.
 fn longer(case: &mut Case) {
     let path = &mut case.today.path;
     for element in path.forward.iter_mut().chain(&mut path.back) {

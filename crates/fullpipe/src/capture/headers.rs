@@ -5,7 +5,7 @@
 //! n + 1, modulo 2^32. No router lowers the TTL.
 
 use crate::scenario::{ENDS, Flow, Resolved};
-use fullpipe_base::trace::{Offers, Packet};
+use fullpipe_base::trace::{Offers, Packet, Timestamps};
 use fullpipe_base::units::Framing;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -97,7 +97,7 @@ fn options(packet: &Packet) -> Vec<u8> {
     out
 }
 
-fn offer(out: &mut Vec<u8>, offers: Offers, times: Option<(u32, u32)>) {
+fn offer(out: &mut Vec<u8>, offers: Offers, times: Option<Timestamps>) {
     out.extend([2, 4]);
     out.extend(offers.mss.to_be_bytes());
     match (times, offers.sack) {
@@ -114,10 +114,10 @@ fn offer(out: &mut Vec<u8>, offers: Offers, times: Option<(u32, u32)>) {
 }
 
 /// RFC 7323, section 3.2.
-fn timestamps(out: &mut Vec<u8>, (value, echo): (u32, u32)) {
+fn timestamps(out: &mut Vec<u8>, values: Timestamps) {
     out.extend([8, 10]);
-    out.extend(value.to_be_bytes());
-    out.extend(echo.to_be_bytes());
+    out.extend(values.value.to_be_bytes());
+    out.extend(values.echo.to_be_bytes());
 }
 
 /// RFC 2018, section 3; as many blocks as fit.

@@ -141,8 +141,9 @@ pub fn answers(engine: &dyn Engine, plans: &[Plan]) -> Vec<(String, Support)> {
 /// All keys that the engine refuses, or deviates from without permission; and the needs that this machine lacks.
 pub fn objections(engine: &dyn Engine, plans: &[Plan], allowed: Allowed) -> Vec<String> {
     let answers = answers(engine, plans).into_iter();
-    let mut found: Vec<String> =
-        answers.filter_map(|answer| objection(engine, plans, allowed, &answer)).collect();
+    let mut found: Vec<String> = answers
+        .filter_map(|(key, support)| objection(engine, plans, allowed, &key, &support))
+        .collect();
     if !found.is_empty() {
         found.extend(plans.iter().find_map(|plan| engine.ready(&plan.resolved).err()));
     }
@@ -153,10 +154,11 @@ fn objection(
     engine: &dyn Engine,
     plans: &[Plan],
     allowed: Allowed,
-    answer: &(String, Support),
+    key: &str,
+    support: &Support,
 ) -> Option<String> {
-    let (name, (key, support)) = (engine.name(), answer);
-    let place = || place(engine, plans, answer);
+    let name = engine.name();
+    let place = || place(engine, plans, key, support);
     match support {
         Support::Exact | Support::Noted(_) => None,
         Support::Refused(why) => Some(format!("engine {name} cannot do {key}: {why}{}", place())),
@@ -172,11 +174,12 @@ fn objection(
 }
 
 /// Place of the key that an engine's answer is about, as the end of a message.
-fn place(engine: &dyn Engine, plans: &[Plan], answer: &(String, Support)) -> String {
-    plans
-        .iter()
-        .find(|plan| engine.support(&plan.resolved).contains(answer))
-        .map_or_else(String::new, |plan| plan.places.line(&answer.0))
+fn place(engine: &dyn Engine, plans: &[Plan], key: &str, support: &Support) -> String {
+    let gives_it = |plan: &&Plan| {
+        let mut answers = engine.support(&plan.resolved).into_iter();
+        answers.any(|(own, given)| own == key && given == *support)
+    };
+    plans.iter().find(gives_it).map_or_else(String::new, |plan| plan.places.line(key))
 }
 
 /// The option that allows an engine to do a key otherwise.

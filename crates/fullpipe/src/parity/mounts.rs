@@ -1,6 +1,6 @@
 //! Files on random mounts: how fast they were written or read, and what held them back first, on either engine.
 //!
-//! The first cause on real Linux is read from its own counters, whatever the model says (`genuine_first`).
+//! The first cause on real Linux is read from its own counters, whatever the model says (`instead_of_application`).
 
 use super::case::Case;
 use crate::analysis::document::Flow;
@@ -30,7 +30,8 @@ pub struct Outcome {
 /// # Errors
 /// There is none, or its file was not done by the end of the run.
 pub fn outcome(
-    (scenario, case): (&Scenario, &Case),
+    scenario: &Scenario,
+    case: &Case,
     mount: usize,
     recording: &Recording,
     real: bool,

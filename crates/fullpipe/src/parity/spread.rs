@@ -34,7 +34,7 @@ impl Quantity {
         }
     }
 
-    /// Linux's value and the simulator's; none where there is nothing of it.
+    /// Values of Linux and of the simulator; none where the runs have no such quantity.
     fn of(self, unit: &Unit) -> Option<[f64; 2]> {
         match self {
             Quantity::AckedMb => Some(unit.acked.map(|bytes| bytes as f64 / 1e6)),

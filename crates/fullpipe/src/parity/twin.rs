@@ -146,7 +146,7 @@ impl Ran {
 /// Results of a run's twins.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Twinned {
-    /// Distances of Linux's first twin from Linux; the twin is where the simulator is in other units.
+    /// Distances of Linux's first twin from Linux. In these units the twin has the place of the simulator.
     pub itself: Vec<Unit>,
     /// Whether each miss may be chance.
     pub chances: Vec<Chance>,

@@ -35,7 +35,7 @@ pub fn ask(source: &Source, ask: &Ask) -> Result<(Job, Manifest), Unfit> {
     let name = as_kernel
         .map_or_else(|| ask.engine.to_string(), |version| format!("{} {version}", ask.engine));
     let title = crosses.first().map_or("", |plan| plan.resolved.title.as_str());
-    let manifest = Manifest::new((&space, source), title, ask.sets, &name, without);
+    let manifest = Manifest::new(&space, source, title, ask.sets, &name, without);
     let objections = objections(engine, &crosses, ask.allowed);
     if !objections.is_empty() {
         return Err(Unfit::Input(objections.join(BETWEEN)));

@@ -68,7 +68,7 @@ pub enum Shown {
 impl Shown {
     /// Conclusion from the second mean less the first one; `one_run`: the repetitions of a sweep are one run.
     pub fn between(a: &Estimate, b: &Estimate, one_run: bool) -> Shown {
-        shown((a, b), welch(a, b).map(|(within, _)| within), one_run)
+        shown(a, b, welch(a, b).map(|(within, _)| within), one_run)
     }
 }
 
@@ -138,13 +138,13 @@ fn pairs(a: &Cell, b: &Cell) -> Vec<Pair> {
             difference: other.mean - one.mean,
             within,
             effect,
-            shown: shown((&one, &other), within, a.one_run || b.one_run),
+            shown: shown(&one, &other, within, a.one_run || b.one_run),
         });
     }
     pairs
 }
 
-fn shown((a, b): (&Estimate, &Estimate), within: Option<f64>, one_run: bool) -> Shown {
+fn shown(a: &Estimate, b: &Estimate, within: Option<f64>, one_run: bool) -> Shown {
     let difference = b.mean - a.mean;
     let constant = |of: &Estimate| of.min == of.max;
     match within {

@@ -1,6 +1,6 @@
 //! A run of a sweep, from its number to its record.
 
-use super::record::{Facts, Record};
+use super::record::{Facts, Place, Record};
 use crate::analysis::theory::{self, Expected};
 use crate::analysis::{self, RunMeta};
 use crate::engine::{Engine, Failed};
@@ -109,8 +109,8 @@ impl Job {
     fn broken(&self, number: u64, why: String) -> Record {
         let point = self.space.point(number);
         let variant = self.space.variants().nth(point.variant).unwrap_or_default();
-        let place = (self.space.coordinates(&point), self.space.seed(&point));
-        Record::without_plan(number, (variant, &point), place, why)
+        let place = Place { at: self.space.coordinates(&point), seed: self.space.seed(&point) };
+        Record::without_plan(number, variant, &point, place, why)
     }
 
     /// Results of a plan; none where it was stopped.

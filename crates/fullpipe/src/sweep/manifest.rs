@@ -69,7 +69,8 @@ pub struct Axis {
 impl Manifest {
     /// Manifest of a scenario with options, on an engine of that name.
     pub fn new(
-        (space, source): (&Space, &Source),
+        space: &Space,
+        source: &Source,
         title: &str,
         sets: &[SetOption],
         engine: &str,

@@ -30,7 +30,7 @@ pub use ask::{Ask, Share, ask};
 pub use job::Job;
 pub use manifest::Manifest;
 pub use merge::Merged;
-pub use record::Record;
+pub use record::{Place, Record};
 pub use sample::Sample;
 pub use store::{Shard, Store};
 pub use unjudged::Unjudged;

@@ -191,10 +191,12 @@ impl Record {
     /// Record of a point at which the scenario is wrong; `seed` is the run's.
     pub fn without_plan(
         run: u64,
-        (variant, point): (&str, &Point),
-        (at, seed): (Map<String, Value>, u64),
+        variant: &str,
+        point: &Point,
+        place: Place,
         why: String,
     ) -> Record {
+        let Place { at, seed } = place;
         let text = format!("{variant}\n{}\n{seed}\n{why}", Value::Object(at.clone()));
         Record {
             run,
@@ -207,6 +209,14 @@ impl Record {
             failed: Some(why),
         }
     }
+}
+
+/// Place of a run in the space of a sweep.
+pub struct Place {
+    /// Values of the axes.
+    pub at: Map<String, Value>,
+    /// Seed of the run.
+    pub seed: u64,
 }
 
 impl Facts {

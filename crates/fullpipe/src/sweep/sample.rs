@@ -56,7 +56,7 @@ mod tests {
         "#;
         let source = Source::text("sample", text);
         let space = Space::parse(&source, &[], &[]).expect("a scenario");
-        Manifest::new((&space, &source), "sample", &[], "sim", &[])
+        Manifest::new(&space, &source, "sample", &[], "sim", &[])
     }
 
     fn points(manifest: &Manifest, count: u64) -> BTreeSet<u64> {

@@ -149,7 +149,7 @@ impl Store {
     }
 }
 
-/// Makes the directory with its manifest, or finds the same one there.
+/// Makes the directory with its manifest, or checks that it has an equal manifest.
 fn prepare(directory: &Path, manifest: &Manifest) -> Result<(), Error> {
     fs::create_dir_all(directory).map_err(|e| {
         let why = match e.kind() {
@@ -163,12 +163,12 @@ fn prepare(directory: &Path, manifest: &Manifest) -> Result<(), Error> {
     // A new directory must be empty, but for hidden files.
     if !file.exists() {
         let mut entries = fs::read_dir(directory).map_err(|e| Error::new(directory, e))?;
-        let foreign = |name: &str| !name.starts_with('.') && name != FILE;
-        let foreign = entries
-            .any(|entry| entry.is_ok_and(|entry| foreign(&entry.file_name().to_string_lossy())));
+        let is_foreign = |name: &str| !name.starts_with('.') && name != FILE;
+        let has_foreign = entries
+            .any(|entry| entry.is_ok_and(|entry| is_foreign(&entry.file_name().to_string_lossy())));
 
         // Another process may have published the manifest just now.
-        if foreign && !file.exists() {
+        if has_foreign && !file.exists() {
             return Err(Error::new(directory, "is there already and has no sweep")
                 .hint("name a new directory with --out"));
         }

@@ -163,7 +163,7 @@ mod tests {
         let sets: Vec<SetOption> = sets.iter().map(|set| SetOption((*set).into())).collect();
         let variants: Vec<String> = variants.iter().map(|name| (*name).into()).collect();
         let space = Space::parse(&source, &sets, &variants).unwrap_or_else(|e| panic!("{e}"));
-        Manifest::new((&space, &source), "some", &sets, "sim", &[])
+        Manifest::new(&space, &source, "some", &sets, "sim", &[])
     }
 
     fn cell(variant: &str, loss: f64, mtu: u64, runs: u32) -> Cell {

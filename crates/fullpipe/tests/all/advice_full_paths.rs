@@ -20,7 +20,7 @@ fn a_path_that_other_seeds_leave_idle_is_filled() {
 #[test]
 fn a_path_that_is_nearly_full_with_all_seeds_is_left_alone() {
     let hosts = ["kernel = \"6.1\"", "kernel = \"6.1\", rx_coalesce = \"2ms\""];
-    let advice = advised(&one_flow((263_150_389, 124_791, 4232), hosts, "5.3s"));
+    let advice = advised(&one_flow(263_150_389, 124_791, 4232, hosts, "5.3s"));
     assert!(advice.changes.is_empty(), "{}", advice.answer);
     assert!(advice.answer.starts_with("Set nothing: the path is full"), "{}", advice.answer);
     let worst = advice.today.share.expect("a path with a rate");
@@ -31,7 +31,7 @@ fn a_path_that_is_nearly_full_with_all_seeds_is_left_alone() {
 #[test]
 fn a_fault_of_a_nearly_full_path_is_cured_without_a_pace() {
     let hosts = ["kernel = \"6.12\"", "kernel = \"6.12\", rx_coalesce = \"2ms\""];
-    let advice = advised(&one_flow((120_143_940, 45_000, 908), hosts, "5.1s"));
+    let advice = advised(&one_flow(120_143_940, 45_000, 908, hosts, "5.1s"));
     assert_eq!(settings(&advice), ["ethtool -C rx-usecs"], "{}", advice.answer);
     let today = advice.today.share.expect("a path with a rate");
     assert!((0.95..0.97).contains(&today), "{today}: the case shows nothing");
@@ -41,7 +41,7 @@ fn a_fault_of_a_nearly_full_path_is_cured_without_a_pace() {
 /// Advice on a path of 1 Gb/s with a queue of a tenth of the bandwidth-delay product, where no program may change.
 fn of_hosts(sender: &str) -> Advice {
     let hosts = [sender, "kernel = \"6.12\""];
-    let scenario = loaded(&one_flow((1_000_000_000, 250_000, 10_000), hosts, "10s"));
+    let scenario = loaded(&one_flow(1_000_000_000, 250_000, 10_000, hosts, "10s"));
     let scopes = vec![Scope::Sender, Scope::Receiver];
     of_first_run(&scenario, &Allowance { scopes, ..Allowance::default() })
 }
@@ -72,7 +72,7 @@ fn fq_is_not_advised_where_it_is_or_does_harm() {
 #[test]
 fn a_path_that_is_full_by_the_end_is_confirmed_by_other_seeds() {
     let hosts = ["kernel = \"6.1\""; 2];
-    let advice = advised(&one_flow((1_423_516_750, 264_631, 2677), hosts, "5.2s"));
+    let advice = advised(&one_flow(1_423_516_750, 264_631, 2677, hosts, "5.2s"));
     assert!(advice.changes.is_empty(), "{}", advice.answer);
     let last = advice.steps.last().expect("a trial");
     assert_eq!(last.what, "today with other seeds, starts and delays");

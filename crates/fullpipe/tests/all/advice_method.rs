@@ -13,7 +13,9 @@ pub fn advised(text: &str) -> Advice {
 
 /// A path with one flow: rate in bit/s, queue in bytes, delay each way in us, keys of sender and receiver, duration.
 pub fn one_flow(
-    (rate, queue, delay_us): (u64, u64, u64),
+    rate: u64,
+    queue: u64,
+    delay_us: u64,
     [sender, receiver]: [&str; 2],
     lasts: &str,
 ) -> String {
@@ -33,7 +35,7 @@ pub fn settings(advice: &Advice) -> Vec<&str> {
 #[test]
 fn the_rest_is_judged_by_the_most_that_the_changes_give() {
     let hosts = ["kernel = \"6.12\""; 2];
-    let advice = advised(&one_flow((195_000_000, 5_900_000, 89_708), hosts, "10s"));
+    let advice = advised(&one_flow(195_000_000, 5_900_000, 89_708, hosts, "10s"));
     assert_eq!(settings(&advice), ["net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem"]);
     assert!(advice.advised.share.expect("a path with a rate") >= 0.98, "{}", advice.answer);
     let lost = advice.sensitivity.iter().find(|own| own.what == "one packet lost");

@@ -28,7 +28,7 @@ fn outcome(case: &Case, engine: &str) -> Outcome {
     let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
     let (_, recording) = made_on(engine, &scenario, &case.plan);
     let real = engine == "linux";
-    mounts::outcome((&scenario, case), 0, &recording, real).unwrap_or_else(|why| panic!("{why}"))
+    mounts::outcome(&scenario, case, 0, &recording, real).unwrap_or_else(|why| panic!("{why}"))
 }
 
 fn recorded() -> std::path::PathBuf {

@@ -86,7 +86,7 @@ fn started(start: u64) -> Vec<Asked> {
 fn made(asked: &Asked, engine: &str) -> (Run, Outcome) {
     let (run, recording) = made_on(engine, &asked.scenario, &asked.case.plan);
     let real = engine == "linux";
-    let outcome = mounts::outcome((&asked.scenario, &asked.case), asked.mount, &recording, real);
+    let outcome = mounts::outcome(&asked.scenario, &asked.case, asked.mount, &recording, real);
     (run, outcome.unwrap_or_else(|why| panic!("{why}")))
 }
 

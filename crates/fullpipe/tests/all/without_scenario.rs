@@ -278,7 +278,7 @@ fn judged(scenario: &str, run: &Run) -> Judged {
 }
 
 /// Runs all variants of a scenario, each with and without facts of the scenario alone.
-fn runs((name, source): &(String, Source)) -> Vec<Judged> {
+fn runs(name: &str, source: &Source) -> Vec<Judged> {
     let scenario = scenario::load(source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
     let plan = |plan: &Plan| {
         let (run, recording) = made(&scenario, plan);
@@ -309,7 +309,7 @@ fn all() -> Vec<Judged> {
         pair.map(|text| (rule.to_string(), Source::text("near.toml", &near(&text))))
     });
     let all: Vec<(String, Source)> = files.chain(pairs).collect();
-    let all = by_two(all.len(), |at| runs(&all[at])).into_iter().flatten();
+    let all = by_two(all.len(), |at| runs(&all[at].0, &all[at].1)).into_iter().flatten();
     let field = field::documents().iter();
     let field = field.flat_map(|own| own.runs.iter().map(|run| judged(&own.scenario.name, run)));
     all.chain(field).collect()

@@ -24,7 +24,8 @@ pub(super) fn window(looks: &[Look], main: &[Look]) -> Window {
 /// Part of its largest size below which a window is clearly smaller.
 const SMALLER: f64 = 0.85;
 
-/// Share of the last `main` looks, but for those in recovery, at which the window is clearly smaller than once before.
+/// Share of looks at which the window is clearly smaller than its largest size so far. Counted are the last `main` looks
+/// outside recovery.
 fn shrunk(looks: &[Look], main: usize) -> f64 {
     let (mut largest, mut smaller, mut all) = (0.0f64, 0u32, 0u32);
 

@@ -32,6 +32,6 @@ fn find(facts: &Facts) -> Option<Verdict> {
             .because(format!("it sends {} of {}", rate(wire(facts)), rate(card)))
             .because("skbs wait in the host's queue")
             .remedy("Use a faster card, or several")
-            .setting(valued(("card", &facts.host), rate(card), None, AskedBy::Device))
+            .setting(valued("card", &facts.host, rate(card), None, AskedBy::Device))
     })
 }

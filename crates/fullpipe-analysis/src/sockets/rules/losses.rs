@@ -126,7 +126,7 @@ fn find(facts: &Facts) -> Option<Verdict> {
     let epochs = Epochs::new(facts, &empty(facts)?);
     let tiny = facts.cwnd.median <= TINY;
     let share = facts.main.cwnd_full.max(facts.main.recovery);
-    let told = |own: Verdict| {
+    let because_of_losses = |own: Verdict| {
         let size = format!(
             "at most {} segments at once, at an RTT of {} times its least",
             short(epochs.largest),
@@ -146,7 +146,7 @@ fn find(facts: &Facts) -> Option<Verdict> {
             + 0.15 * between(epochs.rate, ANY / 2.0, 1.5 * ANY)
             + 0.1 * free
             - 0.15 * facts.doubt();
-        let own = told(Verdict::new("loss", "Loss by chance", share, points))
+        let own = because_of_losses(Verdict::new("loss", "Loss by chance", share, points))
             .remedy("Look for bad optics, cables or radio links");
         let decide = "drops of the switches on the path: a very short queue looks alike";
         return Some(Verdict { would_decide: Some(decide.into()), ..own });
@@ -171,5 +171,9 @@ fn find(facts: &Facts) -> Option<Verdict> {
     };
     let pace =
         "Pace the flow below the path's rate, or give the queue at least a tenth of rate x RTT";
-    Some(told(Verdict::new(code, who, share, points)).remedy(pace).twins(&twins, decide))
+    Some(
+        because_of_losses(Verdict::new(code, who, share, points))
+            .remedy(pace)
+            .twins(&twins, decide),
+    )
 }

@@ -38,6 +38,6 @@ fn find(facts: &Facts) -> Option<Verdict> {
         Verdict::new("qdisc", format!("The qdisc of {}", facts.host), facts.main.cwnd_full, points)
             .because(format!("{} has dropped {}", own.qdisc, packets(own.dropped)))
             .remedy(format!("Raise the limit of {} (tc qdisc)", own.qdisc))
-            .setting(valued(("tc qdisc limit", &facts.host), limit, None, AskedBy::Device))
+            .setting(valued("tc qdisc limit", &facts.host, limit, None, AskedBy::Device))
     })
 }

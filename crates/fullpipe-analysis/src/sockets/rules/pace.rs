@@ -22,6 +22,6 @@ fn find(facts: &Facts) -> Option<Verdict> {
         Verdict::new("pacing", name, 1.0 - facts.main.idle, 0.95)
             .because(format!("{name} allows {}, the flow gets {}", rate(mbit), rate(reached)))
             .remedy(format!("Raise {name} of {}, or set none", facts.host))
-            .setting(valued((name, &facts.host), rate(mbit), None, by))
+            .setting(valued(name, &facts.host, rate(mbit), None, by))
     })
 }

@@ -51,7 +51,7 @@ fn find(facts: &Facts) -> Option<Verdict> {
                     percent(facts.buffer.used)
                 ))
                 .remedy(cure)
-                .setting(valued((name, &facts.host), limit, None, by));
+                .setting(valued(name, &facts.host, limit, None, by));
         if own.sndbuf > 0.0 { found.because(own_time) } else { found }
     })
 }

@@ -38,7 +38,7 @@ fn find(facts: &Facts) -> Option<Verdict> {
         let ring = format!("{} descriptors", own.tx_ring);
         Verdict::new("tx_ring", format!("The transmit ring of {}", facts.host), waits, points)
             .because(format!("skbs wait in the host {:.0} % of the time", waits * 100.0))
-            .setting(valued(("ethtool -G tx", &facts.host), ring, None, AskedBy::Device))
+            .setting(valued("ethtool -G tx", &facts.host, ring, None, AskedBy::Device))
             .remedy("Raise `ethtool -G tx`, or lower `ethtool -C tx-usecs`")
     };
     match (is_ring, is_queue) {

@@ -14,7 +14,7 @@ const TCA_CAKE_MEMORY: u16 = 10;
 const TCA_CAKE_ACK_FILTER: u16 = 16;
 /// All packets are of one class.
 const BEST_EFFORT: u32 = 3;
-/// The delay that `tc` asks for is this part of the round trip time.
+/// Round trip time over target delay, as `tc` sets them.
 const TARGETS: u32 = 20;
 
 /// Puts a [`Qdisc::Cake`].

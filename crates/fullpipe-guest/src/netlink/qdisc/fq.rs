@@ -6,7 +6,8 @@ use crate::netlink::message::Message;
 /// Limits in packets, of all and of one flow; of each flow the bytes of its first turn and the largest rate in bytes per second.
 pub fn put(
     to: &mut Message,
-    (limit, flow_limit): (u32, u32),
+    limit: u32,
+    flow_limit: u32,
     initial_quantum: Option<u32>,
     max_rate: Option<u32>,
 ) -> &'static str {

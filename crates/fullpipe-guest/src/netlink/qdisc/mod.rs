@@ -99,7 +99,7 @@ fn describe(qdisc: &Qdisc, to: &mut Message) -> &'static str {
         Qdisc::Bfifo { limit } => fifo::put(to, "bfifo", limit),
         Qdisc::Netem(ref netem) => netem::put(to, netem),
         Qdisc::Fq { limit, flow_limit, initial_quantum, max_rate } => {
-            fq::put(to, (limit, flow_limit), initial_quantum, max_rate)
+            fq::put(to, limit, flow_limit, initial_quantum, max_rate)
         }
         Qdisc::FqCodel { limit, target_us, interval_us, ecn } => {
             codel::put(to, "fq_codel", limit, target_us, interval_us, ecn)

@@ -217,7 +217,7 @@ fn whole_us(key: &str, at: &Option<At<AnyTime>>, default: Time, cx: &mut Context
 
 impl Queue {
     /// Fills in defaults that depend on the rate and the path's delay. Without a limit the queue holds their product.
-    pub(super) fn complete(&mut self, (rate, framing): (Rate, Framing), whole: &Whole) {
+    pub(super) fn complete(&mut self, rate: Rate, framing: Framing, whole: &Whole) {
         if self.limit == UNSET {
             self.limit = QueueLimit::Bytes(match &self.discipline {
                 Discipline::Cake(cake) => cake.memory(rate, whole.mtu),
@@ -235,7 +235,7 @@ impl Queue {
 impl Queue {
     /// The simulator's discipline in front of this rate, on a path of that MTU. Disciplines that the simulator lacks
     /// are refused earlier.
-    pub(super) fn config(&self, (rate, framing): (Rate, Framing), mtu: u32) -> config::Discipline {
+    pub(super) fn config(&self, rate: Rate, framing: Framing, mtu: u32) -> config::Discipline {
         let largest = mtu + Framing::Ethernet.overhead();
         match &self.discipline {
             Discipline::DropTail => config::Discipline::Fifo,

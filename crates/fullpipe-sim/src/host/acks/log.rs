@@ -89,12 +89,13 @@ impl AckRun {
     /// Appends an ACK with SACKs if only the end of the first block grows, at the same pace; returns whether it does.
     /// `first` are the first ACK's SACKs.
     fn extend_block(&mut self, next: &Ack, first: &Sacks, sacks: &Sacks) -> bool {
-        let last = first.blocks[0].1 + u64::from(self.count - 1) * u64::from(self.growth);
-        let Some(growth) = difference(sacks.blocks[0].1, last) else { return false };
+        let last = first.blocks[0].end + u64::from(self.count - 1) * u64::from(self.growth);
+        let Some(growth) = difference(sacks.blocks[0].end, last) else { return false };
         // The second ACK of a run sets its pace; the others have to keep it.
         let even = self.count == 1 || growth == self.growth;
         // Only the end of the first block may differ.
-        let rest = first.blocks[1..] == sacks.blocks[1..] && first.blocks[0].0 == sacks.blocks[0].0;
+        let rest = first.blocks[1..] == sacks.blocks[1..]
+            && first.blocks[0].start == sacks.blocks[0].start;
         let same = rest && next.ack == self.ack && sacks.count == first.count;
         if !(self.has_sacks && even && same && self.lengthen(1)) {
             return false;
@@ -111,7 +112,7 @@ fn difference(next: u64, last: u64) -> Option<u32> {
 
 /// SACKs with a later end of the first block.
 fn grown(mut sacks: Sacks, by: u64) -> Sacks {
-    sacks.blocks[0].1 += by;
+    sacks.blocks[0].end += by;
     sacks
 }
 
@@ -163,7 +164,7 @@ impl Log {
         for left in (1..=count).rev() {
             self.push(&ack);
             if let Some(sacks) = &mut ack.sacks {
-                sacks.blocks[0].1 += growth;
+                sacks.blocks[0].end += growth;
             }
 
             // Once the last run has this pace, the other ACKs only lengthen it.
@@ -234,11 +235,13 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ranges::SeqRange;
     use alloc::vec;
 
     /// An ACK with one SACK block, which ends at `end`.
     fn ack(end: u64, window: u64) -> Ack {
-        let blocks = [(1000, end), (0, 0), (0, 0), (0, 0)];
+        let mut blocks = [SeqRange::default(); 4];
+        blocks[0] = SeqRange::new(1000, end);
         Ack { ack: 0, window, sacks: Some(Sacks { blocks, count: 1 }), ..Ack::default() }
     }
 

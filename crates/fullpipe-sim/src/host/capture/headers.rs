@@ -11,7 +11,7 @@ use crate::tcp::behaviour::profile_of;
 use crate::tcp::profile::PROFILES;
 use crate::tcp::receiver::window::ReceiveWindow;
 use crate::tcp::{Ack, announced_mss};
-use crate::trace::{Offers, Packet, Point};
+use crate::trace::{Offers, Packet, Point, Timestamps};
 use crate::units::Time;
 use alloc::vec::Vec;
 
@@ -97,7 +97,7 @@ struct Ends {
 
 impl Ends {
     /// The ends of a flow: `sender` as configured and as negotiated, and the other end.
-    fn new((sender, agreed): (&Host, &Host), receiver: &Host, mtu: u32, mss: u32) -> Ends {
+    fn new(sender: &Host, agreed: &Host, receiver: &Host, mtu: u32, mss: u32) -> Ends {
         let window = first_window(agreed, mss);
         let first = window.syn_ack_window();
         let later = window.rcv_wnd.div_ceil(1 << window.wscale).min(65_535);
@@ -113,7 +113,7 @@ impl Headers {
         let ends = agreed.flows.iter().zip(&asked.flows).map(|(flow, own)| {
             let hosts = agreed.hosts_of(flow);
             let [from, to] = hosts.map(|station| station.host);
-            let mut new = Ends::new((asked.hosts_of(own)[0].host, from), to, agreed.mtu, mss);
+            let mut new = Ends::new(asked.hosts_of(own)[0].host, from, to, agreed.mtu, mss);
             for (end, host) in new.ends.iter_mut().zip(hosts) {
                 end.clamp_mss(clamp_at(point, agreed, host));
             }
@@ -149,7 +149,10 @@ impl Headers {
             ecn: segment.ecn,
             ece: segment.ece,
             cwr: segment.cwr || segment.kind == Kind::Syn && segment.ece,
-            timestamps: with.then(|| (end.stamps.since_boot(time), flow.ts_recent[from])),
+            timestamps: with.then(|| Timestamps {
+                value: end.stamps.since_boot(time),
+                echo: flow.ts_recent[from],
+            }),
             ..Packet::default()
         };
         *id = id.wrapping_add(1);
@@ -177,10 +180,10 @@ impl Headers {
     }
 
     /// Lets the host at the packet's destination read its timestamp.
-    pub(super) fn store_ts_recent(&mut self, (flow, kind): Whose, timestamps: Option<(u32, u32)>) {
-        let destination = usize::from(kind.is_of_sender());
-        let recent = &mut self.flows[usize::from(flow)].ts_recent[destination];
-        if let Some((value, _)) = timestamps
+    pub(super) fn store_ts_recent(&mut self, whose: Whose, tsval: Option<u32>) {
+        let destination = usize::from(whose.kind.is_of_sender());
+        let recent = &mut self.flows[usize::from(whose.flow)].ts_recent[destination];
+        if let Some(value) = tsval
             && (value.wrapping_sub(*recent) as i32) >= 0
         {
             *recent = value;
@@ -195,6 +198,6 @@ fn acknowledge(packet: &mut Packet, ack: &Ack, end: &End) {
     packet.window = (ack.window >> end.offers.window_scale.unwrap_or(0)) as u16;
     if let Some(sacks) = &ack.sacks {
         let blocks = sacks.blocks[..sacks.count].iter();
-        packet.sacks = blocks.map(|&(start, end)| (1 + start, 1 + end)).collect();
+        packet.sacks = blocks.map(|block| (1 + block.start, 1 + block.end)).collect();
     }
 }

@@ -11,7 +11,7 @@
 //! - PSH is never set. The receiver keeps its side open and sends no FIN.
 
 mod headers;
-mod way;
+mod sent_segments;
 
 use crate::config::{Config, Direction, Flow};
 use crate::host::transmit::SkbFate;
@@ -24,8 +24,8 @@ use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use headers::Headers;
-pub(crate) use way::Fate;
-use way::Way;
+pub(crate) use sent_segments::Fate;
+use sent_segments::SentSegments;
 
 /// An skb that its host's qdisc has accepted.
 pub(crate) struct Sent<'a> {
@@ -107,7 +107,18 @@ impl Place {
 }
 
 /// A packet's flow and kind.
-pub(crate) type Whose = (u16, Kind);
+#[derive(Clone, Copy)]
+pub(crate) struct Whose {
+    pub(crate) flow: u16,
+    pub(crate) kind: Kind,
+}
+
+impl Whose {
+    /// Flow and kind of a train's packets.
+    pub(crate) fn of(train: &Train) -> Whose {
+        Whose { flow: train.flow, kind: train.kind }
+    }
+}
 
 /// A sighting: time, its order at that time, host that sent the packet, serial of the first segment, number of
 /// segments.
@@ -129,7 +140,7 @@ pub(crate) struct Capture {
     /// Hosts of each flow's data.
     flows: Vec<Going>,
     /// Packets of each host.
-    ways: Vec<Way>,
+    ways: Vec<SentSegments>,
     seen: BinaryHeap<Reverse<Sighting>>,
     sightings: u64,
     /// Serials of the packets that GRO joined to one packet, by that packet's host and serial.
@@ -167,7 +178,7 @@ impl Capture {
             point,
             headers: Headers::new(point, asked, agreed, mss),
             flows: agreed.flows.iter().map(|flow| Going::of(flow, agreed)).collect(),
-            ways: agreed.hosts().iter().map(|_| Way::default()).collect(),
+            ways: agreed.hosts().iter().map(|_| SentSegments::default()).collect(),
             seen: BinaryHeap::new(),
             sightings: 0,
             joined: BTreeMap::new(),
@@ -179,9 +190,9 @@ impl Capture {
     }
 
     /// Hosts of these packets.
-    fn going(&self, (flow, kind): Whose) -> Going {
-        let Going { from, to, forward } = self.flows[usize::from(flow)];
-        match kind.is_of_sender() {
+    fn going(&self, whose: Whose) -> Going {
+        let Going { from, to, forward } = self.flows[usize::from(whose.flow)];
+        match whose.kind.is_of_sender() {
             true => Going { from, to, forward },
             false => Going { from: to, to: from, forward: !forward },
         }
@@ -235,7 +246,7 @@ impl Capture {
     #[cold]
     pub(crate) fn sent(&mut self, sent: &Sent) {
         let Some(head) = sent.skb.first() else { return };
-        let going = self.going((head.flow, head.kind));
+        let going = self.going(Whose::of(head));
         let mut segments = 0;
         for train in sent.skb {
             for i in 0..train.count {
@@ -259,7 +270,7 @@ impl Capture {
         if train.kind.is_datagram() {
             return;
         }
-        let going = self.going((train.flow, train.kind));
+        let going = self.going(Whose::of(train));
         if !place.is_at(self.point, going) {
             return;
         }
@@ -283,7 +294,7 @@ impl Capture {
         if packet.kind.is_datagram() {
             return;
         }
-        let going = self.going((packet.flow, packet.kind));
+        let going = self.going(Whose::of(packet));
         if !Place::Softirq.is_at(self.point, going) {
             return;
         }
@@ -302,14 +313,14 @@ impl Capture {
 
     /// Notes packets that an element dropped.
     pub(crate) fn drop_in_element(&mut self, place: usize, packets: &Train) {
-        let way = usize::from(!self.going((packets.flow, packets.kind)).forward);
+        let way = usize::from(!self.going(Whose::of(packets)).forward);
         self.drop(packets, self.stages.elements[way] + place as u16);
     }
 
     /// Notes packets that a host dropped: in its receive ring (0) or in the backlog behind it (1).
     #[cold]
     pub(crate) fn drop_in_host(&mut self, place: u16, packets: &Train) {
-        let host = self.going((packets.flow, packets.kind)).to;
+        let host = self.going(Whose::of(packets)).to;
         self.drop(packets, self.stages.rx_rings[host] + place);
     }
 
@@ -318,7 +329,7 @@ impl Capture {
             return;
         }
         for i in 0..packets.count {
-            let whose = (packets.flow, packets.kind);
+            let whose = Whose::of(packets);
             self.settle(whose, packets.serial + u64::from(i), Fate::Dropped(stage));
         }
     }
@@ -327,7 +338,7 @@ impl Capture {
     /// unless it begins above the acknowledged data (tcp_replace_ts_recent).
     #[cold]
     pub(crate) fn take_segment(&mut self, flow: u16, serial: u64, echoed: bool, dropped: bool) {
-        let whose = (flow, Kind::Data);
+        let whose = Whose { flow, kind: Kind::Data };
         if echoed {
             self.store_ts_recent(whose, serial);
         }
@@ -344,7 +355,7 @@ impl Capture {
     /// Notes that GRO joined a packet to the skb of packet `first`: both have one fate from now on.
     #[cold]
     pub(crate) fn join_received(&mut self, flow: u16, first: u64, serial: u64) {
-        let Going { from, .. } = self.going((flow, Kind::Data));
+        let Going { from, .. } = self.going(Whose { flow, kind: Kind::Data });
         self.joined.entry((from, first)).or_default().push(serial);
     }
 
@@ -360,7 +371,7 @@ impl Capture {
     pub(crate) fn store_ts_recent(&mut self, whose: Whose, serial: u64) {
         let Going { from, .. } = self.going(whose);
         if let Some(packet) = self.ways[from].packet(serial) {
-            self.headers.store_ts_recent(whose, packet.timestamps);
+            self.headers.store_ts_recent(whose, packet.timestamps.map(|times| times.value));
         }
     }
 

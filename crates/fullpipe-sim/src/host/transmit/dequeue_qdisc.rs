@@ -112,7 +112,8 @@ pub(super) struct DequeueQdisc {
 impl DequeueQdisc {
     /// An empty queue; `seed` is the run's, `name` its host's, `samples` are the trace's.
     pub(super) fn new(
-        (discipline, limit): (Discipline, QueueLimit),
+        discipline: Discipline,
+        limit: QueueLimit,
         seed: u64,
         name: &str,
         samples: Samples,

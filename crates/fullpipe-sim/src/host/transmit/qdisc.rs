@@ -27,7 +27,7 @@ pub(super) struct Qdisc {
 
 impl Qdisc {
     /// An empty queue for `limit` skbs; `samples` are the trace's.
-    pub(super) fn new((limit, driver): (u32, Driver), samples: Samples) -> Qdisc {
+    pub(super) fn new(limit: u32, driver: Driver, samples: Samples) -> Qdisc {
         Qdisc {
             limit: u64::from(limit),
             waiting: VecDeque::new(),
@@ -59,12 +59,7 @@ impl Qdisc {
 
     /// Takes an skb that enters the ring at `entry`, after it became the first at `first`. Returns when the driver
     /// refuses it, if it does.
-    pub(super) fn enter(
-        &mut self,
-        now: Time,
-        (first, entry): (Time, u64),
-        bytes: u32,
-    ) -> Option<Time> {
+    pub(super) fn enter(&mut self, now: Time, first: Time, entry: u64, bytes: u32) -> Option<Time> {
         // An skb that enters at once never waits, so it does not count as queued.
         if entry <= now.0 {
             self.counters.passed.one(now, bytes);

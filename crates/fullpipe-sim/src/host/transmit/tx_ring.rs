@@ -17,7 +17,7 @@ use super::completion::{Finishes, Gate, Interrupts, Stopped};
 use crate::config::Host;
 use crate::host::stage::info;
 use crate::packet::{Serialiser, Train, append};
-use crate::stage::{Counters, DueCounter, Samples};
+use crate::stage::{Counters, DueCounter, Samples, Span};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::{Framing, Rate, Time};
 use alloc::boxed::Box;
@@ -275,10 +275,10 @@ impl TxRing {
         if self.gate.stops_at(1, self.size) {
             self.gate.stop_each(Finishes { first: first.0, spacing, count }, service);
         }
-        let (span, paces) = ((first.0, done.0), (spacing, spacing));
-        self.counters.times.occupied.add_each(span, paces, count);
+        let span = Span { from: first.0, to: done.0 };
+        self.counters.times.occupied.add_each(span, spacing, spacing, count);
         if self.size <= 1 {
-            self.counters.times.full.add_each(span, paces, count);
+            self.counters.times.full.add_each(span, spacing, spacing, count);
         }
         self.counters.peaks.reach_at_each(packets, 1);
         self.counters.entered.add(first, spacing, count, ip_len);

@@ -32,6 +32,13 @@ struct Rtts {
     newest: Option<u32>,
 }
 
+/// Transmission times of acknowledged packets that were sent once.
+#[derive(Clone, Copy, Debug, Default)]
+struct SentTimes {
+    first: Option<Time>,
+    last: Option<Time>,
+}
+
 impl Sender {
     pub(in crate::tcp) fn ack_modern(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
         self.refresh_clock(out.now());
@@ -133,7 +140,7 @@ impl Sender {
     fn take_acknowledged(&mut self, ack: &Ack, flags: &mut Flags, out: &impl Output) {
         let (prior_una, prior_sacked) = (self.seq.una(), self.board.sacked_out);
         let mut acked = Acked::default();
-        let mut times = (None, None);
+        let mut times = SentTimes::default();
         if ack.ack > prior_una {
             flags.una_advanced = true;
             flags.data_acked = true;
@@ -141,7 +148,7 @@ impl Sender {
             let (board, window) = self.board_and_window();
             acked = board.acknowledge(ack.ack, window);
             let sent = |seq: Option<u64>| seq.and_then(|seq| self.queue.sent_at(seq));
-            times = (sent(acked.original), sent(acked.last_original));
+            times = SentTimes { first: sent(acked.original), last: sent(acked.last_original) };
             flags.packets_acked = acked.packets;
             flags.retrans_data_acked = acked.resent;
             self.queue.acknowledge(ack.ack, self.mss);
@@ -174,12 +181,13 @@ impl Sender {
         self.pkts_acked_modern(acked.packets, rtts.newest, out.now());
     }
 
-    fn rtts(&self, acked: (Option<Time>, Option<Time>), flags: &Flags, now: Time) -> Rtts {
+    /// RTTs of an ACK whose acknowledged packets were sent at `times`. Retransmitted data gives none.
+    fn rtts(&self, times: SentTimes, flags: &Flags, now: Time) -> Rtts {
         let since = |at: Time| self.rtt_units(at, now);
         let sacked = |seq: Option<u64>| seq.and_then(|seq| self.queue.sent_at(seq)).map(since);
         let (first, last) = match flags.retrans_data_acked {
             true => (None, None),
-            false => (acked.0.map(since), acked.1.map(since)),
+            false => (times.first.map(since), times.last.map(since)),
         };
         Rtts {
             seq: first,

@@ -4,6 +4,7 @@
 
 use super::window_growth::Space;
 use super::{Receiver, Taken};
+use crate::ranges::SeqRange;
 use crate::tcp::profile::SocketBacklog;
 use crate::tcp::{Ack, Sacks};
 use crate::units::Time;
@@ -126,7 +127,7 @@ impl Receiver {
         if self.sack_room == 0 || self.out_of_order.is_empty() && duplicate.is_none() {
             return None;
         }
-        let mut sacks = Sacks { blocks: [(0, 0); 4], count: 0 };
+        let mut sacks = Sacks { blocks: [SeqRange::default(); 4], count: 0 };
         if let Some(twice) = duplicate {
             (sacks.blocks[0], sacks.count) = (twice, 1);
         }

@@ -4,24 +4,30 @@
 //! Source: Linux 6.12 `tcp_try_coalesce`, `skb_try_coalesce`. There an skb cannot join while it shares its head with a
 //! copy of the sender's. A router in between has given each packet a head of its own (`ip_forward`).
 
+use crate::ranges::SeqRange;
 use crate::tcp::page_frag::PageFrags;
 
 /// Most pieces of memory that an skb refers to (MAX_SKB_FRAGS).
 const MAX_FRAGS: u32 = 17;
 
-/// Memory of an arrival of `[seq, end)` in `packets` packets of `len` bytes, with data in these pieces and heads of
-/// `overhead` bytes. Where the first skb has no room, GRO chains further skbs (6.12 `skb_gro_receive`).
-pub(in crate::tcp) fn truesize(
-    (seq, end): (u64, u64),
-    (packets, len): (u32, u32),
-    overhead: u64,
-    page_frags: &PageFrags,
-) -> u64 {
-    let heads = match packets {
+/// Data that arrives as one skb.
+#[derive(Clone, Copy)]
+pub(in crate::tcp) struct Arrival {
+    pub(in crate::tcp) range: SeqRange,
+    /// Packets that GRO has joined.
+    pub(in crate::tcp) packets: u32,
+    /// Bytes of each packet, except the last one.
+    pub(in crate::tcp) packet_len: u32,
+}
+
+/// Memory of an arrival with data in these pieces and heads of `overhead` bytes. Where the first skb has no room, GRO
+/// chains further skbs (6.12 `skb_gro_receive`).
+pub(in crate::tcp) fn truesize(arrival: Arrival, overhead: u64, page_frags: &PageFrags) -> u64 {
+    let heads = match arrival.packets {
         1 => 1,
-        _ => Joined::of((seq, end), (packets, len), page_frags).heads(),
+        _ => Joined::of(arrival, page_frags).heads(),
     };
-    end - seq + heads * overhead
+    arrival.range.len() + heads * overhead
 }
 
 /// An skb that others may have joined.
@@ -36,18 +42,14 @@ pub(in crate::tcp) struct Joined {
 }
 
 impl Joined {
-    /// The skb of an arrival of `[seq, end)` in so many packets of `len` bytes. Each packet refers to memory of its
-    /// own, and the data lies in these pieces.
-    pub(in crate::tcp) fn of(
-        (seq, end): (u64, u64),
-        (packets, len): (u32, u32),
-        page_frags: &PageFrags,
-    ) -> Joined {
-        let (frags, heads) = match page_frags.count(seq, end) {
+    /// The skb of an arrival. Each packet refers to memory of its own, and the data lies in these pieces.
+    pub(in crate::tcp) fn of(arrival: Arrival, page_frags: &PageFrags) -> Joined {
+        let Arrival { range: SeqRange { start, end }, packets, packet_len } = arrival;
+        let (frags, heads) = match page_frags.count(start, end) {
             1 => (packets, packets.div_ceil(MAX_FRAGS)),
             all if packets == 1 => (all, 1),
             // A border between two packets cuts neither.
-            _ => packed(page_frags.of_packets(seq, end, len)),
+            _ => packed(page_frags.of_packets(start, end, packet_len)),
         };
         Joined { end, frags, heads: heads.max(1), tailroom: 0 }
     }
@@ -87,7 +89,8 @@ impl Joined {
     }
 }
 
-/// PageFrags of packets with so many each, and their heads: all pieces of a packet have one head.
+/// Sum of the pieces of memory of `packets`, each with so many, and number of heads that refer to them. All pieces of a
+/// packet are under one head.
 fn packed(packets: impl Iterator<Item = u32>) -> (u32, u32) {
     let (mut all, mut heads, mut under_last) = (0, 1, 0);
     for page_frags in packets {
@@ -104,12 +107,17 @@ fn packed(packets: impl Iterator<Item = u32>) -> (u32, u32) {
 mod tests {
     use super::*;
 
+    /// An arrival of one packet.
+    fn packet(start: u64, end: u64) -> Arrival {
+        Arrival { range: SeqRange::new(start, end), packets: 1, packet_len: 1000 }
+    }
+
     #[test]
     fn an_skb_takes_what_continues_it_while_there_are_pieces() {
         let page_frags = PageFrags::default();
-        let mut skb = Joined::of((0, 1000), (1, 1000), &page_frags);
+        let mut skb = Joined::of(packet(0, 1000), &page_frags);
         let mut take =
-            |seq, end| skb.append(seq, Joined::of((seq, end), (1, 1000), &page_frags)).is_some();
+            |seq, end| skb.append(seq, Joined::of(packet(seq, end), &page_frags)).is_some();
         assert!(!take(2000, 3000), "not the next one");
         let joined = (1..40).take_while(|i| take(i * 1000, (i + 1) * 1000)).count();
         assert_eq!(joined, 16, "17 pieces in all");

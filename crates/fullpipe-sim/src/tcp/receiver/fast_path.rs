@@ -6,7 +6,8 @@
 //! does not count here.
 
 use super::Receiver;
-use super::coalesce::truesize;
+use super::coalesce::{Arrival, truesize};
+use crate::ranges::SeqRange;
 use crate::tcp::Segment;
 use crate::tcp::memory::{Member, PAGE};
 use crate::tcp::profile::{Profile, ReceiveShortage};
@@ -133,9 +134,12 @@ impl FastPath {
 impl Receiver {
     /// Memory of an skb on arrival.
     pub(super) fn truesize(&self, segment: &Segment) -> u64 {
-        let range = (segment.seq, segment.seq + u64::from(segment.len));
-        let packets = (segment.packets(), segment.packet_len());
-        truesize(range, packets, self.profile.rx_overhead, &self.page_frags)
+        let arrival = Arrival {
+            range: SeqRange::new(segment.seq, segment.seq + u64::from(segment.len)),
+            packets: segment.packets(),
+            packet_len: segment.packet_len(),
+        };
+        truesize(arrival, self.profile.rx_overhead, &self.page_frags)
     }
 
     /// Whether a segment takes the fast path.

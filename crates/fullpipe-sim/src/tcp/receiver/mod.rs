@@ -27,6 +27,7 @@ mod window_growth;
 use crate::config::Host;
 use crate::jiffy_clock::JiffyClock;
 use crate::packet::Ecn;
+use crate::ranges::SeqRange;
 use crate::tcp::counters::ReceiverMib;
 use crate::tcp::ecn::{QUICKACKS, ReceiverEcn};
 use crate::tcp::oow_ratelimit::OowRatelimit;
@@ -64,7 +65,7 @@ pub struct Receiver {
     /// Whether the echo of the segment in hand has given the handshake's RTT.
     echo_counted: bool,
     /// D-SACK for the next ACK: data that arrived twice (RFC 2883).
-    duplicate: Option<(u64, u64)>,
+    duplicate: Option<SeqRange>,
     /// Timestamp to echo: of the segment that last moved the window's left edge (RFC 7323).
     ts_recent: u32,
     /// Window state.
@@ -467,7 +468,7 @@ impl Receiver {
     /// tcp_dsack_set: notes that `[start, end)` arrived for the second time.
     fn set_dsack(&mut self, start: u64, end: u64) {
         if self.dsack && start < end {
-            self.duplicate = Some((start, end));
+            self.duplicate = Some(SeqRange::new(start, end));
         }
     }
 }

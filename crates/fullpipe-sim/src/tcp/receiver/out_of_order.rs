@@ -9,8 +9,8 @@
 //!   segment may take no memory but its head (`skb_condense`). Both change the window. Runs without SACK or with
 //!   reordering diverged for good by it (docs/how-true.md).
 
-use super::coalesce::Joined;
-use crate::ranges::RangeSet;
+use super::coalesce::{Arrival, Joined};
+use crate::ranges::{RangeSet, SeqRange};
 use crate::tcp::Segment;
 use crate::tcp::page_frag::PageFrags;
 use alloc::collections::BTreeMap;
@@ -44,7 +44,7 @@ pub(in crate::tcp) struct OutOfOrder {
 /// The last blocks that changed, most recent first (Linux 2.6.20 `selective_acks`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Blocks {
-    list: [(u64, u64); BLOCKS],
+    list: [SeqRange; BLOCKS],
     count: usize,
 }
 
@@ -52,14 +52,11 @@ impl Blocks {
     /// tcp_sack_new_ofo_skb: makes an arrival the first block, joined with all blocks that touch it directly or
     /// indirectly. The last block may be forgotten for it.
     fn put_first(&mut self, start: u64, end: u64) {
-        let mut first = (start, end);
-        let touches =
-            |block: &(u64, u64), first: (u64, u64)| block.0 <= first.1 && first.0 <= block.1;
+        let mut first = SeqRange::new(start, end);
 
         // A block that grows may touch others, so each search begins anew.
-        while let Some(at) = self.as_slice().iter().position(|block| touches(block, first)) {
-            let block = self.list[at];
-            first = (first.0.min(block.0), first.1.max(block.1));
+        while let Some(at) = self.as_slice().iter().position(|block| block.touches(first)) {
+            first = first.joined(self.list[at]);
             self.list.copy_within(at + 1..self.count, at);
             self.count -= 1;
         }
@@ -72,7 +69,7 @@ impl Blocks {
     fn forget_up_to(&mut self, end: u64) {
         let mut kept = 0;
         for at in 0..self.count {
-            if self.list[at].0 > end {
+            if self.list[at].start > end {
                 self.list[kept] = self.list[at];
                 kept += 1;
             }
@@ -80,7 +77,7 @@ impl Blocks {
         self.count = kept;
     }
 
-    fn as_slice(&self) -> &[(u64, u64)] {
+    fn as_slice(&self) -> &[SeqRange] {
         &self.list[..self.count]
     }
 }
@@ -128,14 +125,14 @@ impl OutOfOrder {
 
         // Of a segment that was cut anew only a part may be new.
         if whole {
-            self.add((seq, end), mss);
+            self.add(seq, end, mss);
         }
-        parts.into_iter().for_each(|part| self.add(part, mss));
+        parts.into_iter().for_each(|(from, to)| self.add(from, to, mss));
         true
     }
 
     /// Counts a segment, new in the ranges.
-    fn add(&mut self, (from, to): (u64, u64), mss: u32) {
+    fn add(&mut self, from: u64, to: u64, mss: u32) {
         self.bytes += to - from - u64::from(self.fin == Some(to - 1));
         self.segments += 1;
 
@@ -153,7 +150,7 @@ impl OutOfOrder {
         while let Some((from, to)) = below(&self.ranges) {
             let mut at = from;
             while at < to.min(rcv_nxt) {
-                at = self.drop_segment((at, to), rcv_nxt, mss);
+                at = self.drop_segment(SeqRange::new(at, to), rcv_nxt, mss);
             }
             let to = to.min(rcv_nxt);
             self.ranges.remove(from, to, |_, _| {});
@@ -163,8 +160,9 @@ impl OutOfOrder {
         Some(first)
     }
 
-    /// Forgets the segment at the start of `[at, to)`, or its part below `rcv_nxt`; returns its end.
-    fn drop_segment(&mut self, (at, to): (u64, u64), rcv_nxt: u64, mss: u32) -> u64 {
+    /// Forgets the segment at the start of `range`, or its part below `rcv_nxt`; returns its end.
+    fn drop_segment(&mut self, range: SeqRange, rcv_nxt: u64, mss: u32) -> u64 {
+        let SeqRange { start: at, end: to } = range;
         let next_odd = self.odd.range(at + 1..to).next().map_or(to, |(&start, _)| start);
         let full = (at + u64::from(mss)).min(next_odd);
         let end = self.odd.remove(&at).map_or(full, |len| at + u64::from(len));
@@ -187,7 +185,12 @@ impl OutOfOrder {
         let Some(joined) = &mut self.joined else { return false };
         let (seq, end) = (segment.seq, segment.end());
         let before = joined.range_mut(..seq).next_back();
-        let skb = Joined::of((seq, end), (segment.packets(), segment.packet_len()), page_frags);
+        let arrival = Arrival {
+            range: SeqRange::new(seq, end),
+            packets: segment.packets(),
+            packet_len: segment.packet_len(),
+        };
+        let skb = Joined::of(arrival, page_frags);
         if before.is_some_and(|(_, last)| last.append(seq, skb).is_some()) {
             return true;
         }
@@ -230,24 +233,26 @@ impl OutOfOrder {
 
     /// Extends the block that `[start, end)` touches, in place (tcp_sack_extend).
     pub(in crate::tcp) fn lengthen(&mut self, start: u64, end: u64) {
+        let arrival = SeqRange::new(start, end);
         let reported = &mut self.blocks.list[..self.blocks.count];
-        if let Some(block) = reported.iter_mut().find(|block| block.0 <= end && start <= block.1) {
-            *block = (block.0.min(start), block.1.max(end));
+        if let Some(block) = reported.iter_mut().find(|block| block.touches(arrival)) {
+            *block = block.joined(arrival);
         }
     }
 
     /// Whether an ACK with `[start, end)` may leave out another block: it touches only the third or fourth block, or
     /// none of two or more.
     pub(in crate::tcp) fn crowds(&self, start: u64, end: u64) -> bool {
+        let arrival = SeqRange::new(start, end);
         let reported = self.blocks.as_slice();
-        let touched = reported.iter().position(|block| block.0 <= end && start <= block.1);
+        let touched = reported.iter().position(|block| block.touches(arrival));
         touched.unwrap_or(reported.len()) >= BLOCKS_EXPECTED
     }
 
     /// Whether the segment at `seq` would lengthen the last arrival, at the end of the queue.
     pub(in crate::tcp) fn grows_at(&self, seq: u64) -> bool {
         let last_reported = self.blocks.as_slice().first();
-        self.ranges.end() == Some(seq) && last_reported.is_some_and(|&(_, end)| end == seq)
+        self.ranges.end() == Some(seq) && last_reported.is_some_and(|block| block.end == seq)
     }
 
     /// Appends `count` segments of a full MSS, where [`OutOfOrder::grows_at`] holds for their first byte.
@@ -255,7 +260,7 @@ impl OutOfOrder {
         let Some((_, end)) = self.ranges.last() else { return };
         let bytes = u64::from(count) * u64::from(mss);
         self.ranges.insert(end, end + bytes, |_, _| {});
-        self.blocks.list[0].1 = end + bytes;
+        self.blocks.list[0].end = end + bytes;
         self.bytes += bytes;
         self.segments += u64::from(count);
     }
@@ -318,7 +323,7 @@ impl OutOfOrder {
     }
 
     /// The blocks to report, most recent first.
-    pub(in crate::tcp) fn blocks(&self) -> &[(u64, u64)] {
+    pub(in crate::tcp) fn blocks(&self) -> &[SeqRange] {
         self.blocks.as_slice()
     }
 }

@@ -88,9 +88,8 @@ impl Receiver {
     fn autotune(&mut self, now: Time) {
         let beyond = self.beyond_hole();
         if let Some(growth) = &mut self.growth {
-            let read = (self.bytes_read, self.rcv_nxt, beyond);
             let window = (!self.is_locked).then_some(&mut self.window);
-            growth.on_read(now.as_us(), read, window);
+            growth.on_read(now.as_us(), self.bytes_read, self.rcv_nxt, beyond, window);
         }
         let Some(space) = &mut self.space else { return };
         let jiffies = self.ticks.at(now) as u32;

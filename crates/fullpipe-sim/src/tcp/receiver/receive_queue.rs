@@ -4,7 +4,8 @@
 
 mod collapse;
 
-use super::coalesce::Joined;
+use super::coalesce::{Arrival, Joined};
+use crate::ranges::SeqRange;
 use crate::tcp::page_frag::PageFrags;
 use alloc::collections::{BTreeMap, VecDeque};
 
@@ -78,7 +79,9 @@ impl ReceiveQueue {
     /// Adds an skb with data in these pieces; returns its additional memory.
     pub(in crate::tcp) fn push(&mut self, came: Came, page_frags: &PageFrags) -> u64 {
         let Came { seq, end, largest, packets } = came;
-        let (bytes, joined) = (end - seq, Joined::of((seq, end), (packets, largest), page_frags));
+        let range = SeqRange::new(seq, end);
+        let arrival = Arrival { range, packets, packet_len: largest };
+        let (bytes, joined) = (range.len(), Joined::of(arrival, page_frags));
         let len = largest.min(bytes as u32);
 
         // tcp_try_coalesce: the last skb takes the data, if it can.
@@ -123,7 +126,7 @@ impl ReceiveQueue {
         skbs: &BTreeMap<u64, Joined>,
         memory: u64,
     ) -> u64 {
-        let data: u64 = runs.iter().map(size).sum();
+        let data = size(runs);
         let heads = match self.joins {
             true => self.push_skbs(at, runs, skbs),
             false => runs.iter().map(|&(len, count)| self.push_apart(len, count)).sum(),
@@ -144,7 +147,7 @@ impl ReceiveQueue {
         let mut heads = 0;
         let mut ends =
             runs.iter().flat_map(|&(len, count)| core::iter::repeat_n(len, count as usize));
-        let end = at + runs.iter().map(size).sum::<u64>();
+        let end = at + size(runs);
         for (&start, &joined) in skbs {
             let memory = joined.heads() * self.overhead;
             let mut skb = Skb { len: 0, segments: 0, bytes: 0, memory };
@@ -218,9 +221,9 @@ impl ReceiveQueue {
     }
 }
 
-/// Bytes of a run.
-fn size(&(len, count): &(u32, u32)) -> u64 {
-    u64::from(len) * u64::from(count)
+/// Bytes of runs: length of a segment, and number of segments.
+fn size(runs: &[(u32, u32)]) -> u64 {
+    runs.iter().map(|&(len, count)| u64::from(len) * u64::from(count)).sum()
 }
 
 #[cfg(test)]

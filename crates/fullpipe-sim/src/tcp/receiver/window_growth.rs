@@ -105,7 +105,9 @@ impl Space {
     pub(in crate::tcp) fn on_read(
         &mut self,
         now_us: u64,
-        (copied_seq, rcv_nxt, beyond): (u64, u64, u64),
+        copied_seq: u64,
+        rcv_nxt: u64,
+        beyond: u64,
         window: Option<&mut ReceiveWindow>,
     ) {
         if self.rtt_us == 0 || now_us - self.time < u64::from(self.rtt_us >> 3) {

@@ -3,6 +3,7 @@
 //! Source: Linux 2.6.20, 3.10, 6.1 and 6.12 `tcp_retransmit_timer`, `tcp_enter_loss`, `tcp_check_sack_reneging`;
 //! since 3.10 `tcp_process_loss` (see `frto.rs`).
 
+use crate::ranges::SeqRange;
 use crate::tcp::ack::classic::Flags;
 use crate::tcp::profile::{FrtoVersion, TimeoutReordering};
 use crate::tcp::sender::{Sender, TimerKind};
@@ -21,7 +22,7 @@ impl Sender {
         if self.seq.wnd() > 0 {
             let (first, each) = (self.retransmits == 0, !self.profile.cwnd_first());
             let (state, sacked) = (self.ca_state, self.board.sacked_out > 0);
-            self.counters.mib.note_timeout(state, sacked, (first, each));
+            self.counters.mib.note_timeout(state, sacked, first, each);
         }
 
         // tcp_enter_frto postpones the loss; tcp_enter_loss marks it.
@@ -82,7 +83,7 @@ impl Sender {
     /// Notes a SYN without an answer, the `first` time or again.
     pub(crate) fn note_syn_timeout(&mut self, first: bool) {
         let each = !self.profile.cwnd_first();
-        self.counters.mib.note_timeout(CaState::Open, false, (first, each));
+        self.counters.mib.note_timeout(CaState::Open, false, first, each);
     }
 
     /// Counts retransmissions that were lost; `before` is the number in flight before some were marked
@@ -102,7 +103,7 @@ impl Sender {
             if let Some(rate) = &mut self.board.rate {
                 rate.is_reneging = true;
             }
-            self.recovery.recv_sack_cache = [(0, 0); 4];
+            self.recovery.recv_sack_cache = [SeqRange::default(); 4];
         } else if self.is_reno() {
             self.board.sacked_out = 0;
         }
@@ -155,7 +156,7 @@ impl Sender {
         self.recovery.undo_retrans = 0;
         if reneging {
             self.board.forget_sacks();
-            self.recovery.recv_sack_cache = [(0, 0); 4];
+            self.recovery.recv_sack_cache = [SeqRange::default(); 4];
         }
         if self.is_reno() {
             self.board.sacked_out = 0;

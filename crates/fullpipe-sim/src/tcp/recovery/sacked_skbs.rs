@@ -11,6 +11,7 @@
 //! - Linux does not cut an skb while more than twice the send buffer is queued (`tcp_fragment`, TCPWQueueTooBig). So it
 //!   ignores a SACK for a part of that skb. The simulator takes it.
 
+use crate::ranges::SeqRange;
 use crate::tcp::sender::Sender;
 use crate::tcp::skb::SendQueue;
 use crate::tcp::truesize::{SHARED_INFO, SKB_BYTES};
@@ -29,19 +30,19 @@ enum Cut {
 /// An skb within reach of the block, and the block.
 #[derive(Clone, Copy)]
 struct Covered {
-    skb: (u64, u64),
-    block: (u64, u64),
+    skb: SeqRange,
+    block: SeqRange,
 }
 
 impl Covered {
     /// Whether all of the skb is in the block.
     fn whole(&self) -> bool {
-        self.block.0 <= self.skb.0 && self.skb.1 <= self.block.1
+        self.block.start <= self.skb.start && self.skb.end <= self.block.end
     }
 
     /// Bytes of the skb, from its start, that the block covers: whole segments.
     fn full_segments(&self, mss: u64) -> u64 {
-        let bytes = self.block.1.min(self.skb.1) - self.skb.0;
+        let bytes = self.block.end.min(self.skb.end) - self.skb.start;
         if self.whole() { bytes } else { bytes / mss * mss }
     }
 }
@@ -49,8 +50,8 @@ impl Covered {
 impl Sender {
     /// Joins and cuts the skbs that a block covers from `from` on; call it before the scoreboard has the block. Returns
     /// the block's end for the scoreboard, which is earlier if an skb may not be cut.
-    pub(super) fn walk_sacked_skbs(&mut self, from: u64, block: (u64, u64)) -> u64 {
-        let end = block.1;
+    pub(super) fn walk_sacked_skbs(&mut self, from: u64, block: SeqRange) -> u64 {
+        let end = block.end;
         if self.profile.cwnd_first() {
             return end;
         }
@@ -59,7 +60,7 @@ impl Sender {
         let mut sacked_to = 0;
         while at < end {
             let Some(skb_end) = self.queue.skb_end(at) else { return end };
-            let covered = Covered { skb: (at, skb_end), block };
+            let covered = Covered { skb: SeqRange::new(at, skb_end), block };
             let follows =
                 at > self.seq.una() && (sacked_to == at || self.board.is_only_sacked(at - 1));
             let joined = if follows { self.join_sacked(covered) } else { None };
@@ -91,9 +92,9 @@ impl Sender {
     /// Joins the covered part of the skb to the SACKed one before it, and a SACKed one behind it, too
     /// (`tcp_shift_skb_data`). Returns the end; none if the two cannot join.
     fn join_sacked(&mut self, covered: Covered) -> Option<u64> {
-        let (at, skb_end) = covered.skb;
+        let SeqRange { start: at, end: skb_end } = covered.skb;
         let mss = self.skb_mss(at);
-        if covered.block.0 > at || self.board.is_out_again(at) {
+        if covered.block.start > at || self.board.is_out_again(at) {
             return None;
         }
         let bytes = covered.full_segments(mss);
@@ -122,7 +123,8 @@ impl Sender {
 
     /// Cuts an skb at the block's ends, where it has segments on both sides (`tcp_match_skb_to_sack`).
     fn cut_for_sack(&mut self, covered: Covered) -> Cut {
-        let ((at, skb_end), start) = (covered.skb, covered.block.0);
+        let SeqRange { start: at, end: skb_end } = covered.skb;
+        let start = covered.block.start;
         let mss = self.skb_mss(at);
 
         // The block begins within the skb.

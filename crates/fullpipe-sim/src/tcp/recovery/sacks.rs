@@ -2,7 +2,8 @@
 //!
 //! Source: Linux 2.6.20 `tcp_sacktag_write_queue`, 2.6.24 `tcp_check_dsack`,
 //! `tcp_is_sackblock_valid`, `tcp_mark_lost_retrans`.
-//!
+
+use crate::ranges::SeqRange;
 use crate::tcp::ack::classic::Flags;
 use crate::tcp::profile::{AckOrder, LostRetransmits};
 use crate::tcp::scoreboard::Sacked;
@@ -24,7 +25,7 @@ impl Sender {
         let una = ack.ack.max(self.seq.una());
         let dsack = self.is_dsack(ack.ack, blocks);
         if dsack {
-            match blocks[0].0 < ack.ack {
+            match blocks[0].start < ack.ack {
                 true => self.counters.mib.dsack_recv += 1,
                 false => self.counters.mib.dsack_ofo_recv += 1,
             }
@@ -37,17 +38,17 @@ impl Sender {
         self.walk_for_sacks(blocks);
         if !self.profile.cwnd_first() && self.board.sacked_out == 0 {
             // The last ACK's blocks do not count then (6.12 `tcp_sacktag_write_queue`).
-            self.recovery.recv_sack_cache = [(0, 0); 4];
+            self.recovery.recv_sack_cache = [SeqRange::default(); 4];
         }
         let lost_before = self.board.lost_out;
         let high_seq = self.recovery.high_seq;
         let first_sack = usize::from(dsack);
-        flags.data_lost = blocks[first_sack..].iter().any(|&(_, end)| end > high_seq);
+        flags.data_lost = blocks[first_sack..].iter().any(|block| block.end > high_seq);
         let mut only_original = false;
         let changed = self.changed(sacks);
         let mut order = [0, 1, 2, 3];
         // Blocks in the order of their starts, so that the last transmission is often processed last.
-        order.sort_unstable_by_key(|&i| blocks.get(i).map_or(u64::MAX, |block| block.0));
+        order.sort_unstable_by_key(|&i| blocks.get(i).map_or(u64::MAX, |block| block.start));
         for i in order.into_iter().filter(|i| (first_sack..changed).contains(i)) {
             let Some(sacked) = self.take_block(i, blocks[i], una) else { continue };
             flags.data_sacked |= sacked.packets > 0;
@@ -64,7 +65,7 @@ impl Sender {
         }
         // No packet sent after the timeout may be among them (RFC 4138, appendix B).
         flags.only_orig_sacked = only_original
-            && blocks.iter().all(|&(_, end)| Some(end) <= self.recovery.frto_highmark);
+            && blocks.iter().all(|block| Some(block.end) <= self.recovery.frto_highmark);
         self.look_for_lost_retransmissions(flags);
         self.charge_walks(out);
         if let Some(original) =
@@ -76,15 +77,14 @@ impl Sender {
 
     /// Processes block `i` of an ACK, when everything below `una` is acknowledged; none if the block is old or
     /// impossible.
-    fn take_block(&mut self, i: usize, (start, end): (u64, u64), una: u64) -> Option<Sacked> {
+    fn take_block(&mut self, i: usize, block: SeqRange, una: u64) -> Option<Sacked> {
         // A block is old if the last ACK had it, here or one place earlier.
         let known = &self.recovery.recv_sack_cache[i.saturating_sub(1)..=i];
-        if known.contains(&(start, end)) {
+        if known.contains(&block) {
             return None;
         }
-        let block = (start, end);
-        let start = self.news_from(start, end).max(una);
-        if end > self.seq.nxt() || start >= end {
+        let start = self.news_from(block).max(una);
+        if block.end > self.seq.nxt() || start >= block.end {
             return None;
         }
         let end = self.walk_for_block(start, block);
@@ -99,25 +99,24 @@ impl Sender {
     /// Walks from `start` along the parts of a block that none of the last ACK's blocks covers. A walk ends where one
     /// of those begins, and the next one begins behind it (6.12 `tcp_sacktag_write_queue`). Returns the end up to which
     /// the block counts.
-    fn walk_for_block(&mut self, start: u64, block: (u64, u64)) -> u64 {
+    fn walk_for_block(&mut self, start: u64, block: SeqRange) -> u64 {
         // An uncut part may lie in the block before the place where its news starts.
         let uncut = self.recovery.sacks_uncut;
-        let first = |at| if uncut { block.0 } else { at };
-        let end = block.1;
+        let first = |at| if uncut { block.start } else { at };
+        let end = block.end;
         if self.board.sacked_out == 0 {
-            return self.walk_sacked_skbs(start, (first(start), end));
+            return self.walk_sacked_skbs(start, SeqRange::new(first(start), end));
         }
         let known = self.recovery.recv_sack_cache;
         let mut at = start;
         while at < end {
-            if let Some(&(_, behind)) = known.iter().find(|block| (block.0..block.1).contains(&at))
-            {
-                at = behind;
+            if let Some(known) = known.iter().find(|block| block.contains(at)) {
+                at = known.end;
                 continue;
             }
-            let next = known.iter().map(|block| block.0).filter(|&from| from > at).min();
+            let next = known.iter().map(|block| block.start).filter(|&from| from > at).min();
             let to = next.map_or(end, |next| next.min(end));
-            let stop = self.walk_sacked_skbs(at, (first(at), to));
+            let stop = self.walk_sacked_skbs(at, SeqRange::new(first(at), to));
             if stop < to {
                 return stop;
             }
@@ -134,44 +133,44 @@ impl Sender {
 
     /// Place from which on a block covers more than the last ACK's blocks. An skb that could not be cut there is
     /// visited from its start.
-    fn news_from(&self, start: u64, end: u64) -> u64 {
-        let known = self.recovery.recv_sack_cache.iter().find(|known| known.0 == start);
-        let Some(&(_, known_end)) = known else { return start };
-        let uncut = self.recovery.sacks_uncut && known_end < end.min(self.seq.nxt());
-        let from = if uncut { self.queue.skb_start(known_end) } else { known_end };
-        from.clamp(start, end)
+    fn news_from(&self, block: SeqRange) -> u64 {
+        let known = self.recovery.recv_sack_cache.iter().find(|known| known.start == block.start);
+        let Some(known) = known else { return block.start };
+        let uncut = self.recovery.sacks_uncut && known.end < block.end.min(self.seq.nxt());
+        let from = if uncut { self.queue.skb_start(known.end) } else { known.end };
+        from.clamp(block.start, block.end)
     }
 
     /// Whether the first block is below the cumulative ACK, or inside the second one.
-    fn is_dsack(&self, ack: u64, blocks: &[(u64, u64)]) -> bool {
+    fn is_dsack(&self, ack: u64, blocks: &[SeqRange]) -> bool {
         match *blocks {
-            [(start, _), ..] if start < ack => true,
-            [(start, end), (next_start, next_end), ..] => end <= next_end && start >= next_start,
+            [first, ..] if first.start < ack => true,
+            [first, second, ..] => first.end <= second.end && first.start >= second.start,
             _ => false,
         }
     }
 
     /// Segments of a D-SACK: one, whatever its length, where ACKs change cwnd first (3.14 `tcp_check_dsack`).
-    fn dsack_segments(&self, (start, end): (u64, u64)) -> u64 {
+    fn dsack_segments(&self, dsack: SeqRange) -> u64 {
         match self.profile.ack_order {
             AckOrder::CwndFirst => 1,
-            AckOrder::CwndLast => end.saturating_sub(start).div_ceil(u64::from(self.mss)),
+            AckOrder::CwndLast => dsack.len().div_ceil(u64::from(self.mss)),
         }
     }
 
     /// tcp_dsack_seen: counts segments that arrived twice; false if more have than were ever sent again.
-    fn believes_dsack(&mut self, (start, end): (u64, u64), flags: &mut Flags) -> bool {
+    fn believes_dsack(&mut self, dsack: SeqRange, flags: &mut Flags) -> bool {
         if self.profile.cwnd_first() {
             // Kernels of that time do not count them, and nothing reads the number there.
-            self.recovery.dsack_dups += self.dsack_segments((start, end));
+            self.recovery.dsack_dups += self.dsack_segments(dsack);
             return true;
         }
-        let len = end.saturating_sub(start);
+        let len = dsack.len();
         if len == 0 || len > self.seq.max_wnd() {
             return false;
         }
-        let segments = self.dsack_segments((start, end));
-        flags.dsack_tlp |= segments == 1 && self.recovery.tlp_high_seq == Some(end);
+        let segments = self.dsack_segments(dsack);
+        flags.dsack_tlp |= segments == 1 && self.recovery.tlp_high_seq == Some(dsack.end);
         self.recovery.dsack_dups += segments;
         if self.recovery.dsack_dups > self.counters.segments_retransmitted {
             return false;
@@ -184,16 +183,16 @@ impl Sender {
     }
 
     /// Processes a D-SACK, which shows needless retransmissions. A SACKed segment that was sent again shows reordering.
-    fn take_dsack(&mut self, (start, end): (u64, u64)) {
+    fn take_dsack(&mut self, dsack: SeqRange) {
         let marker = self.recovery.undo_marker;
-        let counts = marker.is_some_and(|marker| end > marker);
-        if end <= self.seq.una() {
+        let counts = marker.is_some_and(|marker| dsack.end > marker);
+        if dsack.end <= self.seq.una() {
             if counts {
-                self.count_needless(self.dsack_segments((start, end)) as i32);
+                self.count_needless(self.dsack_segments(dsack) as i32);
             }
             return;
         }
-        let (start, end) = (start.max(self.seq.una()), end.min(self.seq.nxt()));
+        let (start, end) = (dsack.start.max(self.seq.una()), dsack.end.min(self.seq.nxt()));
         let (board, window) = self.board_and_window();
         let resent = board.resent_in(start, end, window);
         let sacked = board.is_sacked(start);

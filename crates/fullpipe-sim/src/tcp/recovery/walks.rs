@@ -2,6 +2,7 @@
 //!
 //! Source: Linux 2.6.20, the functions in the table of `sender/walks.rs`.
 
+use crate::ranges::SeqRange;
 use crate::tcp::sender::Sender;
 use crate::tcp::sender::walks::{For, Resending, Walk};
 use crate::tcp::{CaState, Output};
@@ -32,23 +33,23 @@ impl Sender {
     }
 
     /// Looks up the SACK blocks of an ACK; call it before they are remembered.
-    pub(super) fn walk_for_sacks(&mut self, blocks: &[(u64, u64)]) {
+    pub(super) fn walk_for_sacks(&mut self, blocks: &[SeqRange]) {
         let cache = self.recovery.recv_sack_cache;
         let Some(mut walk) = self.walk().filter(|_| !blocks.is_empty()) else { return };
 
         // tcp_sacktag_write_queue: if only the first block has grown, the fast path looks at it alone.
         let same = cache[1..].iter().zip(&blocks[1..]).all(|(known, block)| known == block);
-        let fast = blocks[0].0 == cache[0].0 && same;
-        let mut sorted = [(0, 0); 4];
+        let fast = blocks[0].start == cache[0].start && same;
+        let mut sorted = [SeqRange::default(); 4];
         sorted[..blocks.len()].copy_from_slice(blocks);
         let processed = if fast { 1 } else { blocks.len() };
-        sorted[..processed].sort_unstable_by_key(|block| block.0);
+        sorted[..processed].sort_unstable_by_key(|block| block.start);
 
         // The fast path begins where the last walk ended.
         let hint = walk.walks.sack.filter(|_| fast);
         let mut at = hint.unwrap_or_else(|| walk.head());
-        for &(start, end) in &sorted[..processed] {
-            at = walk.find_block(at, start, end.min(walk.snd_nxt));
+        for block in &sorted[..processed] {
+            at = walk.find_block(at, block.start, block.end.min(walk.snd_nxt));
         }
         walk.walks.sack = Some(at);
     }

@@ -3,6 +3,7 @@
 //! Source: Linux 6.12 `tcp_adjust_pcount`, `tcp_mark_skb_lost`, `tcp_fragment`.
 
 use super::{Scoreboard, Window};
+use crate::ranges::SeqRange;
 use alloc::vec::Vec;
 
 impl Scoreboard {
@@ -16,17 +17,17 @@ impl Scoreboard {
         self.sacked.next_in(from, to).unwrap_or(to)
     }
 
-    /// Marks all packets of `[from, to)` lost that are not SACKed; packets lost before and sent again are lost again.
-    pub fn mark_range_lost(&mut self, (from, to): (u64, u64), window: Window) {
+    /// Marks all packets of `range` lost that are not SACKed; packets lost before and sent again are lost again.
+    pub fn mark_range_lost(&mut self, range: SeqRange, window: Window) {
         let mut known = Vec::new();
-        self.lost.inside(from, to, |start, end| known.push((start, end)));
+        self.lost.inside(range.start, range.end, |start, end| known.push((start, end)));
         for (start, end) in known {
             self.take_back(start, end, window);
         }
 
-        let mut at = self.sacked.next_gap(from);
-        while at < to {
-            let end = self.next_sacked(at, to);
+        let mut at = self.sacked.next_gap(range.start);
+        while at < range.end {
+            let end = self.next_sacked(at, range.end);
             self.mark(at, end, window);
             at = self.sacked.next_gap(end);
         }

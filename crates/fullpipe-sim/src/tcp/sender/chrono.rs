@@ -25,7 +25,7 @@ pub(in crate::tcp) enum Condition {
     SndbufLimited,
 }
 
-/// Conditions that count.
+/// Number of conditions whose time is counted.
 const COUNTED: usize = 3;
 
 /// Jiffies by condition.

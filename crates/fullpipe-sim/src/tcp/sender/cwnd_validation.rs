@@ -80,6 +80,8 @@ impl Sender {
         }
     }
 
+    /// Keeps the largest number of packets out of the present round trip (`tcp_cwnd_validate`); `limited`: cwnd stopped
+    /// the sender.
     fn note_usage(&mut self, limited: bool) {
         let packets = self.board.packets_out;
         let usage = self.cwnd_usage;

@@ -2,6 +2,7 @@
 
 use super::walks::Walks;
 use crate::config::Sysctl;
+use crate::ranges::SeqRange;
 use crate::tcp::profile::Profile;
 
 /// Largest reordering metric, packets (Linux `TCP_MAX_REORDERING`).
@@ -51,7 +52,7 @@ pub(in crate::tcp) struct Recovery {
     /// Hints and costs of walks along the queue (before 2.6.25; none: no walks).
     pub(in crate::tcp) walks: Option<Walks>,
     /// The SACK blocks of the last ACK (recv_sack_cache).
-    pub(in crate::tcp) recv_sack_cache: [(u64, u64); 4],
+    pub(in crate::tcp) recv_sack_cache: [SeqRange; 4],
     /// Whether a partly SACKed skb could ever not be cut.
     pub(in crate::tcp) sacks_uncut: bool,
 }
@@ -82,7 +83,7 @@ impl Recovery {
             prior_fack: 0,
             prior_unsacked: 0,
             walks: (profile.walks_queue && profile.cwnd_first()).then(Walks::default),
-            recv_sack_cache: [(0, 0); 4],
+            recv_sack_cache: [SeqRange::default(); 4],
             sacks_uncut: false,
         }
     }

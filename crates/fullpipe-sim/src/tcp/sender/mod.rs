@@ -40,7 +40,7 @@ use crate::tcp::profile::{CcRtt, RttClock, SackMarking, SharedProfile};
 use crate::tcp::rtt::Rtt;
 use crate::tcp::scoreboard::{Scoreboard, Window};
 use crate::tcp::skb::SendQueue;
-use crate::tcp::{CaState, Output, Transmission};
+use crate::tcp::{CaState, EmptySegment, Output, Transmission};
 use crate::units::Time;
 pub use app_side::Writer;
 use app_side::{AppSide, Partial};
@@ -283,9 +283,10 @@ impl Sender {
         }
     }
 
-    /// Number and echo of a packet without data.
-    pub fn empty(&self) -> (u64, u32) {
-        (self.seq.nxt(), if self.timestamps { self.ts_recent } else { 0 })
+    /// A packet without data.
+    pub fn empty(&self) -> EmptySegment {
+        let tsecr = if self.timestamps { self.ts_recent } else { 0 };
+        EmptySegment { seq: self.seq.nxt(), tsecr }
     }
 
     /// A transmission of `len` bytes from `seq` on, to leave at `departs`.

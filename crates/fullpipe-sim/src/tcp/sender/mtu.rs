@@ -13,6 +13,7 @@
 use super::Sender;
 use super::output::Push;
 use crate::config::{Host, Sysctl};
+use crate::ranges::SeqRange;
 use crate::tcp::truesize::with_data_in_head;
 use crate::tcp::{CaState, HEADERS, Output, headers};
 use crate::units::Time;
@@ -130,7 +131,7 @@ impl Sender {
         if new == old {
             return;
         }
-        self.queue.change_mss((old, new), (self.seq.una(), self.seq.nxt()));
+        self.queue.change_mss(old, new, SeqRange::new(self.seq.una(), self.seq.nxt()));
         self.mss = new;
         self.tso.bound_mss(self.bound_to_half_window(new));
         self.cc.sock_mut().mss_cache = new;
@@ -244,7 +245,7 @@ impl Sender {
         if mtu > self.path_mtu.card {
             return Probing::None;
         }
-        if !self.send_head_as(size, (Push::All, size), out) {
+        if !self.send_head_as(size, Push::All, size, out) {
             return Probing::None;
         }
 
@@ -330,7 +331,7 @@ impl Sender {
             let end = self.queue.skb_end(at).unwrap_or(self.seq.nxt());
             if self.first_segment(at) > self.mss_now() {
                 let (board, window) = self.board_and_window();
-                board.mark_range_lost((at, end), window);
+                board.mark_range_lost(SeqRange::new(at, end), window);
             }
             at = end;
         }
@@ -371,7 +372,7 @@ impl Sender {
         if start >= end || fits {
             return;
         }
-        self.queue.resegment((start, end), self.mss_now(), self.mss);
+        self.queue.resegment(SeqRange::new(start, end), self.mss_now(), self.mss);
 
         // Tags and counts follow the new segments.
         let reno = self.is_reno();
@@ -380,7 +381,8 @@ impl Sender {
         board.recount(reno, window);
     }
 
-    /// Counts packets anew after an ACK, where segments were cut anew: the ACK may have met none of their bounds.
+    /// Counts packets anew after an ACK while segments of several sizes are out. The ACK may end within a segment that was
+    /// cut anew.
     pub(in crate::tcp) fn recount_mixed(&mut self) {
         if !self.queue.is_mixed(self.seq.una()) {
             return;

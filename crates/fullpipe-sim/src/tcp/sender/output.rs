@@ -275,14 +275,15 @@ impl Sender {
         push: Push,
         out: &mut impl Output,
     ) -> bool {
-        self.send_head_as(len, (push, self.mss_now()), out)
+        self.send_head_as(len, push, self.mss_now(), out)
     }
 
-    /// [`Sender::send_head`] with segments of so many bytes.
+    /// [`Sender::send_head`] with segments of `segment` bytes.
     pub(super) fn send_head_as(
         &mut self,
         len: u32,
-        (push, segment): (Push, u32),
+        push: Push,
+        segment: u32,
         out: &mut impl Output,
     ) -> bool {
         // tcp_cwnd_restart after idle time, in kernels that check it here.

@@ -89,12 +89,12 @@ impl SndBuf {
         self.counts_data
     }
 
-    /// Whether a write may begin, where data counts: less than the buffer is unacknowledged.
+    /// Whether a write may begin in a buffer that counts data: less than its size is unacknowledged.
     pub(in crate::tcp) fn takes_write(&self, unacknowledged: u64) -> bool {
         unacknowledged < self.bytes
     }
 
-    /// Whether a write that has begun may continue, where data counts.
+    /// Whether a write that has begun may continue in a buffer that counts data.
     pub(in crate::tcp) fn takes_more(&self, unacknowledged: u64) -> bool {
         unacknowledged < self.bytes + BEYOND
     }

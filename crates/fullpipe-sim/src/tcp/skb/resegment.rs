@@ -4,25 +4,27 @@
 //! Source: Linux 6.12 `tcp_sync_mss`, `tcp_fragment`, `tcp_set_skb_tso_segs`, `tcp_trim_head`.
 
 use super::{Odd, SendQueue};
+use crate::ranges::SeqRange;
 use alloc::vec::Vec;
 
 impl SendQueue {
-    /// Changes the MSS from `old` to `new` bytes. Segments in `[una, nxt)` keep their bounds.
-    pub fn change_mss(&mut self, (old, new): (u32, u32), (una, nxt): (u64, u64)) {
+    /// Changes the MSS from `old` to `new` bytes. Segments that are `out` keep their bounds.
+    pub fn change_mss(&mut self, old: u32, new: u32, out: SeqRange) {
         // The old MSS gives the bounds before it changes.
         let mut ends = Vec::new();
-        let mut at = una;
-        while at < nxt {
-            at = self.segment_end(at, old, nxt);
+        let mut at = out.start;
+        while at < out.end {
+            at = self.segment_end(at, old, out.end);
             ends.push(at);
         }
 
         // Numbers of segments continue, so those before `una` keep theirs.
-        let sent = self.last_odd.segments + u64::from(self.segments(self.last_odd.end, nxt, old));
+        let behind_odd = self.segments(self.last_odd.end, out.end, old);
+        let sent = self.last_odd.segments + u64::from(behind_odd);
         let before = sent - ends.len() as u64;
         self.odds.clear();
-        self.last_odd = Odd { end: una, len: self.last_odd.len, segments: before };
-        let mut start = una;
+        self.last_odd = Odd { end: out.start, len: self.last_odd.len, segments: before };
+        let mut start = out.start;
         for end in ends {
             let len = (end - start) as u32;
             if len != new {
@@ -30,7 +32,7 @@ impl SendQueue {
             }
             start = end;
         }
-        self.sized_until = nxt;
+        self.sized_until = out.end;
     }
 
     /// Gathers the first `len` unsent bytes in a new skb. An skb that loses only a part keeps the memory of all its
@@ -83,9 +85,10 @@ impl SendQueue {
         seq < self.sized_until
     }
 
-    /// Cuts `[start, end)`, where segments begin and end, into segments of `size` bytes. The last one may be shorter,
+    /// Cuts `range`, where segments begin and end, into segments of `size` bytes. The last one may be shorter,
     /// and has the FIN's number. The MSS is `mss`.
-    pub fn resegment(&mut self, (start, end): (u64, u64), size: u32, mss: u32) {
+    pub fn resegment(&mut self, range: SeqRange, size: u32, mss: u32) {
+        let SeqRange { start, end } = range;
         let (first, beyond) = (self.odds_until(start), self.odds_until(end));
         let before = self.segments_until(start, first, mss);
         let old = u64::from(self.segments(start, end, mss));

@@ -3,7 +3,7 @@
 //! With a first RTT of 100 ms a bin has 35 ms, a window ten bins. Each step below is an ACK just after the
 //! end of a bin. Later RTTs of 105 ms are three whole bins.
 
-use super::slow_start::starting;
+use super::slow_start::{Algorithm, starting};
 use super::*;
 use fullpipe_sim::cc::INFINITE_SSTHRESH;
 
@@ -18,7 +18,11 @@ struct Path {
 
 impl Path {
     fn new(own: &[(&str, i64)]) -> Path {
-        let mut flow = starting(("reno", &[]), "6.12", ("search", own));
+        let mut flow = starting(
+            Algorithm { name: "reno", parameters: &[] },
+            "6.12",
+            Algorithm { name: "search", parameters: own },
+        );
         set_cwnd(&mut flow, 10_000);
         let mut path = Path { flow, sent: 0 };
         path.flow.sock_mut().now_us = 1_000_000;

@@ -4,20 +4,28 @@ use super::*;
 use fullpipe_sim::cc::INFINITE_SSTHRESH;
 
 /// The algorithms with which each slow start composes; cubic without the HyStart of its own.
-const WITH: [(&str, &[(&str, i64)]); 3] =
-    [("reno", &[]), ("bic", &[]), ("cubic", &[("hystart", 0)])];
+const WITH: [Algorithm; 3] = [
+    Algorithm { name: "reno", parameters: &[] },
+    Algorithm { name: "bic", parameters: &[] },
+    Algorithm { name: "cubic", parameters: &[("hystart", 0)] },
+];
+
+/// A congestion control, or a slow start, with its parameters.
+#[derive(Clone, Copy)]
+pub struct Algorithm<'a> {
+    pub name: &'a str,
+    pub parameters: &'a [(&'a str, i64)],
+}
 
 /// A flow of `name` with that slow start, past `init`.
-pub fn starting(
-    (name, parameters): (&str, &[(&str, i64)]),
-    kernel: &str,
-    (slow, own): (&str, &[(&str, i64)]),
-) -> Congestion {
+pub fn starting(control: Algorithm, kernel: &str, slow_start: Algorithm) -> Congestion {
     let owned = |list: &[(&str, i64)]| -> Vec<_> {
         list.iter().map(|&(name, value)| (name.to_string(), value)).collect()
     };
-    let flow = Congestion::new(name, &owned(parameters), kernel, 250, 1).expect("an algorithm");
-    let mut flow = flow.with_slow_start(slow, &owned(own)).expect("a slow start");
+    let flow = Congestion::new(control.name, &owned(control.parameters), kernel, 250, 1)
+        .expect("an algorithm");
+    let mut flow =
+        flow.with_slow_start(slow_start.name, &owned(slow_start.parameters)).expect("a slow start");
     flow.sock_mut().jiffies = EPOCH;
     flow.sock_mut().is_cwnd_limited = 1;
     flow.init();
@@ -30,9 +38,9 @@ fn limited_slow_start_adds_a_share_beyond_max_ssthresh() {
     let table = [(10, 1), (100, 1), (101, 2), (149, 2), (150, 3), (1000, 20), (100_000, 2000)];
     for with in WITH {
         for (cwnd, acks) in table {
-            let mut flow = starting(with, "6.12", ("limited", &[]));
+            let mut flow = starting(with, "6.12", Algorithm { name: "limited", parameters: &[] });
             set_cwnd(&mut flow, cwnd);
-            assert_eq!(acks_to_grow(&mut flow), acks, "{} at {cwnd}", with.0);
+            assert_eq!(acks_to_grow(&mut flow), acks, "{} at {cwnd}", with.name);
         }
     }
 }
@@ -42,7 +50,11 @@ fn limited_slow_start_adds_a_share_beyond_max_ssthresh() {
 fn limited_slow_start_adds_half_of_max_ssthresh_per_round_trip() {
     // With 1000 the first ACK counts in full; from 1001 to 1499 K is 2.
     for (own, expected) in [(100, 1050), (200, 1100), (1000, 1001 + 999 / 2)] {
-        let mut flow = starting(WITH[0], "6.12", ("limited", &[("max_ssthresh", own)]));
+        let mut flow = starting(
+            WITH[0],
+            "6.12",
+            Algorithm { name: "limited", parameters: &[("max_ssthresh", own)] },
+        );
         set_cwnd(&mut flow, 1000);
         (0..1000).for_each(|_| flow.cong_avoid(0, 1));
         assert_eq!(flow.sock().snd_cwnd, expected, "max_ssthresh {own}");
@@ -54,7 +66,7 @@ fn limited_slow_start_adds_half_of_max_ssthresh_per_round_trip() {
 #[test]
 fn a_stretch_ack_is_divided_at_max_ssthresh() {
     for (ssthresh, cwnd, left) in [(INFINITE_SSTHRESH, 103, 0), (102, 102, 1), (98, 98, 7)] {
-        let mut flow = starting(WITH[0], "6.12", ("limited", &[]));
+        let mut flow = starting(WITH[0], "6.12", Algorithm { name: "limited", parameters: &[] });
         set_cwnd(&mut flow, 95);
         flow.sock_mut().snd_ssthresh = ssthresh;
         flow.cong_avoid(0, 10);
@@ -66,7 +78,7 @@ fn a_stretch_ack_is_divided_at_max_ssthresh() {
 /// An ACK is one event up to 3.12 here too.
 #[test]
 fn limited_slow_start_counts_acks_where_the_kernel_does() {
-    let mut flow = starting(WITH[0], "2.6.20", ("limited", &[]));
+    let mut flow = starting(WITH[0], "2.6.20", Algorithm { name: "limited", parameters: &[] });
     set_cwnd(&mut flow, 1000);
     (0..19).for_each(|_| flow.cong_avoid(0, 44));
     assert_eq!(flow.sock().snd_cwnd, 1000);
@@ -82,8 +94,11 @@ struct Rounds {
 }
 
 impl Rounds {
-    fn new(with: (&str, &[(&str, i64)]), own: &[(&str, i64)]) -> Rounds {
-        let mut rounds = Rounds { flow: starting(with, "6.12", ("hystart++", own)), acked: 0 };
+    fn new(with: Algorithm, own: &[(&str, i64)]) -> Rounds {
+        let mut rounds = Rounds {
+            flow: starting(with, "6.12", Algorithm { name: "hystart++", parameters: own }),
+            acked: 0,
+        };
         set_cwnd(&mut rounds.flow, 20);
         rounds
     }
@@ -102,7 +117,7 @@ impl Rounds {
     }
 
     /// The connection's first ACK and a round at `least_us`.
-    fn begun(with: (&str, &[(&str, i64)]), own: &[(&str, i64)], least_us: i32) -> Rounds {
+    fn begun(with: Algorithm, own: &[(&str, i64)], least_us: i32) -> Rounds {
         let mut rounds = Rounds::new(with, own);
         assert_eq!(rounds.acks(21, least_us), 21);
         rounds
@@ -124,7 +139,7 @@ fn a_rise_of_the_rtt_begins_conservative_slow_start() {
     for with in WITH {
         for (least, next, css) in table {
             let grown = Rounds::begun(with, &[], least).acks(20, next);
-            assert_eq!(grown, if css { 7 + 3 } else { 20 }, "{}: {least}, {next}", with.0);
+            assert_eq!(grown, if css { 7 + 3 } else { 20 }, "{}: {least}, {next}", with.name);
         }
     }
     // One early sample among the eight hides the rise until the round is over.
@@ -142,7 +157,7 @@ fn conservative_slow_start_lasts_five_rounds() {
     for with in WITH {
         let mut rounds = Rounds::begun(with, &[], 100_000);
         rounds.acks(5 * 20 - 1, 120_000);
-        assert_eq!(rounds.flow.sock().snd_ssthresh, INFINITE_SSTHRESH, "{}", with.0);
+        assert_eq!(rounds.flow.sock().snd_ssthresh, INFINITE_SSTHRESH, "{}", with.name);
         let cwnd = rounds.flow.sock().snd_cwnd;
         assert_eq!(cwnd, 20 + 21 + 7 + (13 + 79) / 4);
         rounds.acks(1, 120_000);
@@ -167,7 +182,11 @@ fn slow_start_resumes_after_jitter() {
 #[test]
 fn an_ack_counts_for_eight_packets() {
     for (limit, grown) in [(8, 8), (0, 40), (16, 16)] {
-        let mut flow = starting(WITH[2], "6.12", ("hystart++", &[("limit", limit)]));
+        let mut flow = starting(
+            WITH[2],
+            "6.12",
+            Algorithm { name: "hystart++", parameters: &[("limit", limit)] },
+        );
         set_cwnd(&mut flow, 100);
         flow.cong_avoid(0, 40);
         assert_eq!(flow.sock().snd_cwnd, 100 + grown, "L = {limit}");
@@ -194,6 +213,10 @@ fn it_acts_until_the_first_reduction() {
 #[test]
 fn what_measures_rtts_asks_for_exact_ones() {
     for (name, asks) in [("limited", false), ("hystart++", true), ("search", true)] {
-        assert_eq!(starting(WITH[0], "3.14", (name, &[])).wants_us(), asks, "{name}");
+        assert_eq!(
+            starting(WITH[0], "3.14", Algorithm { name, parameters: &[] }).wants_us(),
+            asks,
+            "{name}"
+        );
     }
 }

@@ -9,6 +9,7 @@ pub mod sender;
 
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{App, Flow, Host, Sysctl};
+use fullpipe_sim::ranges::SeqRange;
 use fullpipe_sim::tcp::profile::{self, Profile};
 use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
@@ -92,9 +93,9 @@ pub fn written(profile: &Profile, host: &Host, cc: Congestion, segments: u32) ->
 /// An ACK of so many segments, with SACK blocks in segments.
 pub fn ack(segments: u64, sacks: &[(u64, u64)]) -> Ack {
     let bytes = |n| n * u64::from(SEGMENT);
-    let mut blocks = [(0, 0); 4];
+    let mut blocks = [SeqRange::default(); 4];
     for (slot, &(start, end)) in blocks.iter_mut().zip(sacks) {
-        *slot = (bytes(start), bytes(end));
+        *slot = SeqRange::new(bytes(start), bytes(end));
     }
     let sacks = (!sacks.is_empty()).then_some(Sacks { blocks, count: sacks.len() });
     Ack { ack: bytes(segments), window: 1 << 20, sacks, ..Ack::default() }
@@ -112,14 +113,14 @@ pub fn segments(bytes: u64) -> String {
 }
 
 /// `4..6`
-pub fn range(text: &str) -> (u64, u64) {
+pub fn range(text: &str) -> SeqRange {
     let (start, end) = text.split_once("..").unwrap_or_else(|| panic!("{text} is not a range"));
-    (bytes(start), bytes(end))
+    SeqRange::new(bytes(start), bytes(end))
 }
 
 /// A range of segments as text.
-pub fn shown((start, end): (u64, u64)) -> String {
-    format!("{}..{}", segments(start), segments(end))
+pub fn shown(range: SeqRange) -> String {
+    format!("{}..{}", segments(range.start), segments(range.end))
 }
 
 /// Performs the rows of `table` with `perform`, which returns a row's time and its last columns. Compares the result

@@ -7,6 +7,7 @@
 
 use super::{SEGMENT, bytes, host, perform, profile, range, segments, shown};
 use fullpipe_sim::config::Host;
+use fullpipe_sim::ranges::SeqRange;
 use fullpipe_sim::tcp::profile::Profile;
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::{Ack, Segment};
@@ -56,7 +57,7 @@ fn talk(tcp: &mut Receiver, time: u64, event: &str) -> (u64, String, String) {
     }
     let ack = match words[..] {
         ["data", segment] => {
-            let (start, end) = range(segment);
+            let SeqRange { start, end } = range(segment);
             tcp.on_segment(now, piece(start, (end - start) as u32))
         }
         ["probe"] => tcp.on_segment(now, piece(tcp.rcv_nxt - 1, 0)),
@@ -73,15 +74,9 @@ fn state(tcp: &Receiver) -> String {
 }
 
 /// Segments of `size` one by one, read as they come or not: how many ACKs, and the last one.
-fn stream(
-    tcp: &mut Receiver,
-    now: Time,
-    (start, end): (u64, u64),
-    size: u32,
-    read: bool,
-) -> String {
+fn stream(tcp: &mut Receiver, now: Time, range: SeqRange, size: u32, read: bool) -> String {
     let (mut count, mut last) = (0, None);
-    for seq in (start..end).step_by(size as usize) {
+    for seq in (range.start..range.end).step_by(size as usize) {
         let first = tcp.on_segment(now, piece(seq, size));
         let second = read.then(|| tcp.read(now, tcp.readable())).flatten();
         for ack in [first, second].into_iter().flatten() {

@@ -11,6 +11,7 @@
 use super::{SEGMENT, bytes, host, perform, profile, range, shown};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::Host;
+use fullpipe_sim::ranges::SeqRange;
 use fullpipe_sim::tcp::profile::Profile;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
 use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
@@ -65,7 +66,7 @@ impl Output for Sent {
         let refused = if taken { "" } else { "x" };
         let text = match skb.len {
             0 => "probe".to_string(),
-            len => shown((skb.seq, skb.seq + u64::from(len))),
+            len => shown(SeqRange::new(skb.seq, skb.seq + u64::from(len))),
         };
         self.skbs.push(format!("{refused}{mark}{text}"));
         taken
@@ -119,7 +120,7 @@ impl Talk {
             }
             ["ack", number, rest @ ..] => self.ack(bytes(number), rest),
             ["acks", acks, "by", step] => {
-                let (mut at, end) = range(acks);
+                let SeqRange { start: mut at, end } = range(acks);
                 while at < end {
                     at += bytes(step);
                     self.ack(at, &[]);
@@ -143,7 +144,7 @@ impl Talk {
             // A jiffy is 1 ms, and a run begins five minutes after the host.
             (tsecr, rest) = (300_000 + ms.parse::<u32>().expect("a time"), more);
         }
-        let mut sacks = Sacks { blocks: [(0, 0); 4], count: 0 };
+        let mut sacks = Sacks { blocks: [SeqRange::default(); 4], count: 0 };
         if let ["sack", blocks @ ..] = rest {
             for (slot, block) in sacks.blocks.iter_mut().zip(blocks) {
                 *slot = range(block);

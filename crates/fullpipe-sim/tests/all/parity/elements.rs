@@ -147,7 +147,8 @@ fn wake_until(chain: &mut Chain, now: Time, out: &mut Vec<Train>) {
     }
 }
 
-fn compare((elements, drawn, interval, wake): &Case) -> Result<(), String> {
+fn compare(case: &Case) -> Result<(), String> {
+    let (elements, drawn, interval, wake) = case;
     let trains = trains(elements, drawn);
     let packets = trains.iter().flat_map(|t| (0..t.count).map(|i| (t.time(i), t.ip_len, t.skb)));
     let packets: Vec<_> = packets.collect();

@@ -158,14 +158,13 @@ fn trains_and_packets_give_equal_traces() {
 
 /// Holes in the first flow, at a receiver that takes packets in rows: one interrupt for each packet, which takes no
 /// time.
-fn with_holes((config, gaps): (Config, Vec<u64>)) -> Config {
+fn with_holes(mut config: Config, gaps: Vec<u64>) -> Config {
     let segments = gaps.iter().scan(0, |at, gap| {
         *at += gap;
         Some(*at)
     });
     let (name, segments) = ("holes".to_string(), segments.collect());
     let holes = Element::Drop(Drop { name, flow: 0, segments, acks: Vec::new() });
-    let mut config = config;
     config.forward.insert(0, holes);
     let receiver = &mut config.receiver;
     (receiver.cpu, receiver.interrupt_gap) = (Cpu::default(), Time::ZERO);
@@ -179,6 +178,7 @@ fn with_holes((config, gaps): (Config, Vec<u64>)) -> Config {
 fn study_rows_beyond_holes_give_equal_traces() {
     let size = Size { packets: 1000, samples: 3000 };
     let gaps = prop::collection::vec(1..60u64, 1..8);
-    let configs = (scenarios::config(size), gaps).prop_map(with_holes);
+    let configs =
+        (scenarios::config(size), gaps).prop_map(|(config, gaps)| with_holes(config, gaps));
     random::check(1500, configs, compare);
 }

@@ -16,20 +16,35 @@ use std::sync::Mutex;
 static SEEN: Seen = Mutex::new(BTreeMap::new());
 
 /// Random properties of a host: its budget, costs of a packet and of copying a byte, and how seldom it is interrupted.
-type Drawn = (u64, u64, u64, u64);
+#[derive(Clone, Copy, Debug)]
+struct Drawn {
+    budget: u64,
+    /// CPU time for a packet, ns.
+    receive: u64,
+    copy_ps_per_byte: u64,
+    interrupt_gap_us: u64,
+}
 
 fn drawn() -> impl Strategy<Value = Drawn> {
     let budget = prop_oneof![2 => Just(300), 2 => log_uniform(1, 1000), 1 => Just(1)];
     let interrupt_gap = prop_oneof![1 => Just(0), 3 => 500..20_000u64];
-    (budget, log_uniform(3_000, 40_000), log_uniform(1, 60_000), interrupt_gap)
+    (budget, log_uniform(3_000, 40_000), log_uniform(1, 60_000), interrupt_gap).prop_map(
+        |(budget, receive, copy_ps_per_byte, interrupt_gap_us)| Drawn {
+            budget,
+            receive,
+            copy_ps_per_byte,
+            interrupt_gap_us,
+        },
+    )
 }
 
-fn busy(host: &mut Host, (budget, receive, copy_ps_per_byte, coalesce_us): Drawn) {
+fn busy(host: &mut Host, drawn: Drawn) {
+    let Drawn { budget, receive, copy_ps_per_byte, interrupt_gap_us } = drawn;
     host.cpu =
         Cpu { copy_ps_per_byte, receive: Time(receive), ack: Time(receive / 2), ..Cpu::default() };
     host.sysctl.netdev_budget = (budget != 300).then_some(budget as u32);
     host.sysctl.netdev_budget_usecs = [None, Some(1), Some(9_000)][receive as usize % 3];
-    host.interrupt_gap = Time::us(coalesce_us);
+    host.interrupt_gap = Time::us(interrupt_gap_us);
     host.nic_rate = Rate::gbit(10);
     (host.rx_ring, host.qdisc_limit) = (4096, 10_000);
     host.sysctl.netdev_max_backlog = 3000;
@@ -65,7 +80,7 @@ fn case() -> impl Strategy<Value = Config> {
             }
             config.mtu = config.mtu.clamp(1000, 1500);
             // Twice as many as the CPU takes.
-            let rate = Rate(16 * 900 * 1_000_000_000 / receiver.1);
+            let rate = Rate(16 * 900 * 1_000_000_000 / receiver.receive);
             let flood = Datagrams {
                 name: "flood".into(),
                 direction: Direction::Forward,
@@ -78,7 +93,7 @@ fn case() -> impl Strategy<Value = Config> {
                 duration: None,
             };
             config.datagrams = if packets.is_multiple_of(3) { Vec::new() } else { vec![flood] };
-            let end = Time((packets * receiver.1).clamp(15_000_000, 120_000_000));
+            let end = Time((packets * receiver.receive).clamp(15_000_000, 120_000_000));
             (config.end, config.sample) = (end, Time(end.0 / 10));
             config
         },

@@ -51,7 +51,7 @@ pub fn trains_and_link() -> impl Strategy<Value = (Link, Vec<Train>)> {
 }
 
 /// Checks that every packet's transmission starts on arrival, or at the end of the one before it.
-pub fn is_work_conserving((link, trains): &(Link, Vec<Train>)) -> Result<(), String> {
+pub fn is_work_conserving(link: &Link, trains: &[Train]) -> Result<(), String> {
     let mut chain = Chain::new(&[Element::Link(link.clone())], 0, samples());
     let (mut done, mut taken) = (Time::ZERO, 0);
     for train in trains {

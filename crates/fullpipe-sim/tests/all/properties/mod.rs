@@ -115,7 +115,9 @@ fn time_goes_forward() {
 
 #[test]
 fn a_link_is_never_idle_while_its_queue_holds_a_packet() {
-    random::check(3000, link::trains_and_link(), link::is_work_conserving);
+    random::check(3000, link::trains_and_link(), |(link, trains)| {
+        link::is_work_conserving(link, trains)
+    });
 }
 
 #[test]

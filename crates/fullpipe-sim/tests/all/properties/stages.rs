@@ -140,7 +140,8 @@ fn beside(stage: &StageInfo, config: &Config) -> u64 {
 fn dropped_in_queue(
     stage: &StageInfo,
     config: &Config,
-    (before, now): (&StageSample, &StageSample),
+    before: &StageSample,
+    now: &StageSample,
 ) -> u64 {
     match discipline(stage, config) {
         Some(Discipline::Codel(_) | Discipline::FqCodel(_)) => {
@@ -166,7 +167,7 @@ pub fn work(config: &Config, record: &Record) -> Result<(), String> {
                 _ => before.waiting_bytes.saturating_sub(u64::from(config.mtu)),
             };
             // A discipline may have dropped some of them; each packet takes up to a nanosecond less.
-            let waiting = waiting.saturating_sub(dropped_in_queue(stage, config, (&before, &now)));
+            let waiting = waiting.saturating_sub(dropped_in_queue(stage, config, &before, &now));
             let due = rate.wire_time(waiting).0.saturating_sub(before.waiting).min(passed);
             hold!(worked >= due, "{}: {before:?} {now:?}", stage.name);
         }

@@ -13,15 +13,22 @@ use fullpipe_sim::tcp::sender::Sender;
 /// SO_SNDBUF, if a file says nothing else: room for all that is written.
 const ROOM: u64 = 1 << 22;
 
+/// A row of a profile, or a setting of a host, and its value.
+#[derive(Clone, Debug, Default)]
+pub struct Setting {
+    pub name: String,
+    pub value: String,
+}
+
 /// A golden file of a conversation.
 pub struct Case {
     /// Comments and settings as they are written.
     head: Vec<String>,
     kernel: String,
     congestion: String,
-    settings: Vec<(String, String)>,
+    settings: Vec<Setting>,
     /// Row that is flipped, and its new value.
-    pub flip: (String, String),
+    pub flip: Setting,
     plan: Plan,
 }
 
@@ -34,12 +41,12 @@ impl Case {
             kernel: "2.6.20".into(),
             congestion: "reno".into(),
             settings: Vec::new(),
-            flip: (String::new(), String::new()),
+            flip: Setting::default(),
             plan: Plan::default(),
         };
         for line in head.iter().filter(|l| !l.starts_with('#') && !l.is_empty()) {
             let words: Vec<_> = line.split_whitespace().collect();
-            let pair = |rest: &[&str]| (rest[0].to_string(), rest[1].to_string());
+            let pair = |rest: &[&str]| Setting { name: rest[0].into(), value: rest[1].into() };
             match words[..] {
                 ["kernel", name] => case.kernel = name.into(),
                 ["congestion", name] => case.congestion = name.into(),
@@ -64,19 +71,15 @@ impl Case {
         self.run_with(None, change)
     }
 
-    fn run_with(
-        &self,
-        flip: Option<&(String, String)>,
-        change: impl Fn(Profile) -> Profile,
-    ) -> Vec<String> {
+    fn run_with(&self, flip: Option<&Setting>, change: impl Fn(Profile) -> Profile) -> Vec<String> {
         let kernel = match flip {
-            Some((name, kernel)) if name == "kernel" => kernel,
+            Some(flip) if flip.name == "kernel" => &flip.value,
             _ => &self.kernel,
         };
         let mut host = host(kernel);
         let (mut slow_start, mut most, mut limit) = (None, None, None);
         let mut sndbuf = Some(ROOM);
-        for (name, value) in self.settings.iter().chain(flip) {
+        for Setting { name, value } in self.settings.iter().chain(flip) {
             match name.as_str() {
                 "slow_start" => slow_start = Some(value),
                 "kernel" => {}
@@ -124,7 +127,7 @@ impl Case {
         let mut lines = self.head.clone();
         lines.push(format!("----- {}", self.kernel));
         lines.extend(aligned(&base));
-        let (name, value) = &self.flip;
+        let Setting { name, value } = &self.flip;
         lines.push(format!("----- {name} = {value}, from the first row that differs"));
         lines.extend(aligned(&flipped[same..]));
         lines.join("\n") + "\n"

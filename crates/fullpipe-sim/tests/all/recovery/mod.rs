@@ -86,7 +86,7 @@ fn tested_elsewhere() -> impl Iterator<Item = &'static Behaviour> {
 #[test]
 fn every_row_has_a_conversation() {
     let read = |file: &PathBuf| fs::read_to_string(file).expect("a readable file");
-    let flipped: BTreeSet<_> = files().iter().map(|f| Case::parse(&read(f)).flip.0).collect();
+    let flipped: BTreeSet<_> = files().iter().map(|f| Case::parse(&read(f)).flip.name).collect();
     let rows = BEHAVIOURS.iter().filter(|row| row.tests.is_empty()).map(|row| row.name);
     let missing: Vec<_> =
         rows.chain(SYSCTLS.iter().copied()).filter(|row| !flipped.contains(*row)).collect();

@@ -241,8 +241,8 @@ fn said(ack: &Ack) -> String {
     }
     if let Some(sacks) = &ack.sacks {
         text += " sack";
-        for &(start, end) in &sacks.blocks[..sacks.count] {
-            text += &format!(" {}", shown(start, end));
+        for block in &sacks.blocks[..sacks.count] {
+            text += &format!(" {}", shown(block.start, block.end));
         }
     }
     text

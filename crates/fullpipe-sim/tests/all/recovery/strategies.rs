@@ -37,10 +37,10 @@ fn profile_of(case: &Case) -> Profile {
 
 /// The choices of both sides of a conversation's flip; none if it flips no row, or changes nothing.
 fn shown(case: &Case, base: &Profile) -> Vec<Choice> {
-    let row = BEHAVIOURS.iter().find(|row| row.name == case.flip.0 && case.changes());
+    let row = BEHAVIOURS.iter().find(|row| row.name == case.flip.name && case.changes());
     let Some(row) = row else { return Vec::new() };
     let mut flipped = *base;
-    assert!(row.apply(&mut flipped, &case.flip.1), "{:?}", case.flip);
+    assert!(row.apply(&mut flipped, &case.flip.value), "{:?}", case.flip);
     vec![(row.name, row.of(base)), (row.name, row.of(&flipped))]
 }
 

@@ -3,7 +3,7 @@
 use super::host::{Host, Process, Step};
 use super::late::Skb;
 use super::packet::{Body, Datagram, Packet};
-use super::{Context, World};
+use super::{At, Context, World};
 use fullpipe_sim::config::{Config, DatagramKind, DatagramReader, Datagrams};
 use fullpipe_sim::tcp::behaviour::profile_of;
 use fullpipe_sim::tcp::profile::DatagramMemory;
@@ -208,13 +208,8 @@ impl Host {
         }
     }
 
-    pub fn datagram(
-        &mut self,
-        flow: usize,
-        datagram: Datagram,
-        (now, cpu): (Time, Time),
-        cx: &mut Context,
-    ) -> Time {
+    pub fn datagram(&mut self, flow: usize, datagram: Datagram, at: At, cx: &mut Context) -> Time {
+        let At { now, cpu } = at;
         if datagram.asks {
             let answer = Datagram { asks: false, answers: true, ..datagram };
             let cpu = cpu + self.host.cpu.transmit;
@@ -380,7 +375,12 @@ pub fn emit(world: &mut World, now: Time, sink: &mut dyn Sink) {
                 all.push(("duplicates", repeated(program.answers.iter().copied())));
             }
             let name = program.config.name.clone();
-            changed(&mut program.last_values, all, (&name, &host.name, now), sink);
+            changed(
+                &mut program.last_values,
+                all,
+                Labels { name: &name, host: &host.name, time: now },
+                sink,
+            );
         }
         for host in world.hosts.iter_mut().filter(|host| host.sockets.contains_key(&number)) {
             let socket = &mut host.sockets[number];
@@ -394,17 +394,30 @@ pub fn emit(world: &mut World, now: Time, sink: &mut dyn Sink) {
                 ("rcvbuf_errors", socket.overflows),
             ];
             let name = socket.config.name.clone();
-            changed(&mut socket.last_values, all, (&name, &host.name, now), sink);
+            changed(
+                &mut socket.last_values,
+                all,
+                Labels { name: &name, host: &host.name, time: now },
+                sink,
+            );
         }
     }
+}
+
+/// Labels of a counter of datagrams, and its time.
+struct Labels<'a> {
+    name: &'a str,
+    host: &'a str,
+    time: Time,
 }
 
 fn changed(
     last_values: &mut BTreeMap<&'static str, u64>,
     all: Vec<(&'static str, u64)>,
-    (name, host, time): (&str, &str, Time),
+    of: Labels,
     sink: &mut dyn Sink,
 ) {
+    let Labels { name, host, time } = of;
     for (what, value) in all {
         if last_values.insert(what, value).unwrap_or(0) != value {
             let name = format!("datagrams.{name}.{what}").into();

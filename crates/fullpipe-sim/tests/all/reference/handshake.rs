@@ -1,15 +1,24 @@
 //! SYNs, their answers, and how often both go.
 
-use super::Context;
 use super::host::{Host, Process, timer};
 use super::packet::Body;
 use super::receiving::ANSWER;
 use super::sending::CONNECT;
 use super::timers::in_wheel;
+use super::{At, Context};
 use fullpipe_sim::jiffy_clock::Expiry;
-use fullpipe_sim::tcp::{Segment, ecn};
+use fullpipe_sim::tcp::{EmptySegment, Segment, ecn};
 use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::Time;
+
+/// Content of a SYN-ACK.
+pub struct SynAck {
+    pub window: u64,
+    pub tsval: u32,
+    pub echo: u32,
+    /// Whether it agrees to ECN.
+    pub agrees: bool,
+}
 
 impl Host {
     fn after_seconds(&self, now: Time, seconds: u64) -> Expiry {
@@ -18,8 +27,8 @@ impl Host {
     }
 
     /// The application connects, or nobody has answered.
-    pub fn connect(&mut self, flow: usize, at: (Time, Time), cx: &mut Context) -> Time {
-        let (now, cpu) = at;
+    pub fn connect(&mut self, flow: usize, at: At, cx: &mut Context) -> Time {
+        let At { now, cpu } = at;
         let before = self.sends[flow].syns.len();
         // Only the first SYN asks for ECN (RFC 3168, section 6.1.1.1).
         let asks = before == 0 && self.host.sysctl.tcp_ecn == Some(1);
@@ -34,16 +43,9 @@ impl Host {
         })
     }
 
-    pub fn syn_ack(
-        &mut self,
-        flow: usize,
-        window: u64,
-        (tsval, echo): (u32, u32),
-        agrees: bool,
-        at: (Time, Time),
-        cx: &mut Context,
-    ) -> Time {
-        let (now, cpu) = at;
+    pub fn syn_ack(&mut self, flow: usize, answer: SynAck, at: At, cx: &mut Context) -> Time {
+        let At { now, cpu } = at;
+        let SynAck { window, tsval, echo, agrees } = answer;
         let state = &mut self.sends[flow];
         if state.tcp.is_established() {
             return self.work(flow, at, cx, |state, port| state.tcp.answer_empty(port));
@@ -64,16 +66,16 @@ impl Host {
         self.empty(flow, at, cx)
     }
 
-    fn empty(&mut self, flow: usize, at: (Time, Time), cx: &mut Context) -> Time {
+    fn empty(&mut self, flow: usize, at: At, cx: &mut Context) -> Time {
         self.work(flow, at, cx, |state, port| {
-            let (seq, tsecr) = state.tcp.empty();
+            let EmptySegment { seq, tsecr } = state.tcp.empty();
             let ack = Segment { seq, tsecr, ..Segment::default() };
             port.offer(vec![(Body::Data(ack), 0)], port.cpu, 0);
         })
     }
 
-    pub fn syn(&mut self, flow: usize, syn: (bool, u32), at: (Time, Time), cx: &mut Context) {
-        let (asks, sent) = syn;
+    /// Takes a SYN with timestamp `sent`; `asks`: it asks for ECN.
+    pub fn syn(&mut self, flow: usize, asks: bool, sent: u32, at: At, cx: &mut Context) {
         let state = &mut self.receives[flow];
         if !std::mem::replace(&mut state.syn_seen, true) {
             state.tcp.use_ecn(asks && ecn::agrees(&self.host));
@@ -81,7 +83,7 @@ impl Host {
         }
         if state.accepted {
             let ack = state.tcp.make_ack();
-            return self.send(flow, at.1, Body::Ack(ack), cx.headers, &mut cx.agenda);
+            return self.send(flow, at.cpu, Body::Ack(ack), cx.headers, &mut cx.agenda);
         }
         self.answer_syn(flow, at, cx);
     }
@@ -93,10 +95,11 @@ impl Host {
         }
         self.receives[flow].answered_again += 1;
         let cpu = now.max(self.cpu.free);
-        self.answer_syn(flow, (now, cpu), cx);
+        self.answer_syn(flow, At { now, cpu }, cx);
     }
 
-    fn answer_syn(&mut self, flow: usize, (now, cpu): (Time, Time), cx: &mut Context) {
+    fn answer_syn(&mut self, flow: usize, at: At, cx: &mut Context) {
+        let At { now, cpu } = at;
         let state = &mut self.receives[flow];
         let (tsval, tsecr) = (state.tcp.on_syn(cpu), state.echo);
         let (window, agrees) = (state.tcp.window.syn_ack_window(), state.tcp.uses_ecn());

@@ -3,7 +3,6 @@
 //! All work of a moment is done before anything else happens. Its cost is time of the CPU, and its packets are offered
 //! to the qdisc at the CPU's time.
 
-use super::Context;
 use super::cpu::Cpu;
 use super::datagrams::{self, Program, Socket, SocketLogEntry};
 use super::gro::Gro;
@@ -14,6 +13,7 @@ use super::sending::{self, SendingFlow};
 use super::softirqs::Softirqs;
 use super::timers::Timers;
 use super::transmit::{Out, Transmit};
+use super::{At, Context};
 use fullpipe_sim::config::{self, Config, Direction, Element};
 use fullpipe_sim::tcp::behaviour::profile_of;
 use fullpipe_sim::tcp::headers;
@@ -311,13 +311,13 @@ impl Host {
                 Body::Data(_) | Body::Syn { .. } | Body::Datagram(_) => self.host.cpu.receive,
             };
             for up in self.gro.poll(packet, cpu) {
-                cpu = self.up(up, (now, cpu), cx);
+                cpu = self.up(up, At { now, cpu }, cx);
             }
         }
         self.gro.is_late = self.gro.until.is_some_and(|at| at <= now);
         let up = self.gro.polled(cpu, took, self.receive.is_polled());
         for up in up {
-            cpu = self.up(up, (now, cpu), cx);
+            cpu = self.up(up, At { now, cpu }, cx);
         }
         let flows: Vec<_> = self.receives.keys().copied().collect();
         for flow in flows {
@@ -331,16 +331,17 @@ impl Host {
         self.softirqs.polled(begin, cpu, took, self.receive.has_more(), wanted, idle);
     }
 
-    fn up(&mut self, packet: Packet, (now, cpu): (Time, Time), cx: &mut Context) -> Time {
+    fn up(&mut self, packet: Packet, at: At, cx: &mut Context) -> Time {
+        let At { now, cpu } = at;
         match packet.body {
             Body::Ack(_) | Body::SynAck { .. } => {
-                self.answer(packet.flow, packet.body, (now, cpu), cx)
+                self.answer(packet.flow, packet.body, At { now, cpu }, cx)
             }
             Body::Data(_) | Body::Syn { .. } => {
-                self.come(packet.flow, packet.body, (now, cpu), cx);
+                self.come(packet.flow, packet.body, At { now, cpu }, cx);
                 cpu
             }
-            Body::Datagram(datagram) => self.datagram(packet.flow, datagram, (now, cpu), cx),
+            Body::Datagram(datagram) => self.datagram(packet.flow, datagram, At { now, cpu }, cx),
         }
     }
 
@@ -349,7 +350,7 @@ impl Host {
         let mut cpu = free;
         for up in self.gro.polled(free, 0, true) {
             self.waited_in_gro += 1;
-            cpu = self.up(up, (now, cpu), cx);
+            cpu = self.up(up, At { now, cpu }, cx);
         }
         self.cpu.urgent(free, cpu);
     }

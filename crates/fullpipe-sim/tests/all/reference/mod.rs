@@ -36,6 +36,13 @@ use fullpipe_sim::units::Time;
 use host::Host;
 use packet::Packet;
 
+/// Time of an event, and time that the CPU of its host has reached.
+#[derive(Clone, Copy)]
+pub struct At {
+    pub now: Time,
+    pub cpu: Time,
+}
+
 /// Context of everything that happens: the agenda for consequences, and the events to report.
 pub struct Context {
     agenda: Agenda,

@@ -1,10 +1,10 @@
 //! The ends of flows that receive their data.
 
-use super::Context;
 use super::agenda::Agenda;
 use super::host::{Host, Process, Step, timer};
 use super::late::Skb;
 use super::packet::{Body, Packet};
+use super::{At, Context};
 use fullpipe_sim::config::{self, Flow, Reader};
 use fullpipe_sim::tcp::Segment;
 use fullpipe_sim::tcp::behaviour::profile_of;
@@ -90,17 +90,17 @@ impl Host {
     }
 
     /// A packet of the other end, when the CPU has taken it.
-    pub fn come(&mut self, flow: usize, body: Body, at: (Time, Time), cx: &mut Context) {
+    pub fn come(&mut self, flow: usize, body: Body, at: At, cx: &mut Context) {
         match body {
-            Body::Syn { asks, tsval } => self.syn(flow, (asks, tsval), at, cx),
+            Body::Syn { asks, tsval } => self.syn(flow, asks, tsval, at, cx),
             Body::Data(segment) => self.data(flow, segment, at, cx),
             _ => unreachable!("these answer"),
         }
         self.look_after_receiving(flow);
     }
 
-    fn data(&mut self, flow: usize, segment: Segment, at: (Time, Time), cx: &mut Context) {
-        let (now, cpu) = at;
+    fn data(&mut self, flow: usize, segment: Segment, at: At, cx: &mut Context) {
+        let At { now, cpu } = at;
         let Segment { seq, len, fin, .. } = segment;
         let state = &mut self.receives[flow];
         assert!(state.syn_seen, "nobody sends data before the handshake");

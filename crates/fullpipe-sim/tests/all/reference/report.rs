@@ -25,17 +25,17 @@ fn info(name: &str, unit: &'static str, capacity: Option<u64>) -> StageInfo {
     StageInfo { index: 0, name: name.into(), kind, direction: "", unit, capacity, timed }
 }
 
-fn out_infos(host: &str, capacities: (u64, u64)) -> [StageInfo; 2] {
+fn out_infos(host: &str, qdisc: u64, tx_ring: u64) -> [StageInfo; 2] {
     [
-        info(&format!("{host}.qdisc"), "skb", Some(capacities.0)),
-        info(&format!("{host}.tx_ring"), "segment", Some(capacities.1)),
+        info(&format!("{host}.qdisc"), "skb", Some(qdisc)),
+        info(&format!("{host}.tx_ring"), "segment", Some(tx_ring)),
     ]
 }
 
-fn in_infos(host: &str, capacities: (u64, u64)) -> [StageInfo; 2] {
+fn in_infos(host: &str, rx_ring: u64, backlog: u64) -> [StageInfo; 2] {
     [
-        info(&format!("{host}.rx_ring"), "segment", Some(capacities.0)),
-        info(&format!("{host}.backlog"), "segment", Some(capacities.1)),
+        info(&format!("{host}.rx_ring"), "segment", Some(rx_ring)),
+        info(&format!("{host}.backlog"), "segment", Some(backlog)),
     ]
 }
 
@@ -53,11 +53,13 @@ pub fn stages(world: &World) -> Vec<StageInfo> {
     for host in near(world) {
         infos.extend(source_infos(host));
         infos.push(info(&format!("{}.cpu", host.name), "segment", None));
-        infos.extend(out_infos(&host.name, host.transmit.sizes()));
+        let (qdisc, tx_ring) = host.transmit.sizes();
+        infos.extend(out_infos(&host.name, qdisc, tx_ring));
     }
     infos.extend(world.forward.iter().map(|e| e.info()));
     for host in far(world) {
-        infos.extend(in_infos(&host.name, host.receive.sizes()));
+        let (rx_ring, backlog) = host.receive.sizes();
+        infos.extend(in_infos(&host.name, rx_ring, backlog));
         infos.push(drain_info(host));
         infos.extend(socket_info(host));
         infos.push(info(&format!("{}.cpu", host.name), "segment", None));
@@ -67,11 +69,13 @@ pub fn stages(world: &World) -> Vec<StageInfo> {
         if !host.sends.is_empty() {
             infos.extend(source_infos(host));
         }
-        infos.extend(out_infos(&host.name, host.transmit.sizes()));
+        let (qdisc, tx_ring) = host.transmit.sizes();
+        infos.extend(out_infos(&host.name, qdisc, tx_ring));
     }
     infos.extend(world.back.iter().map(|e| e.info()));
     for host in near(world) {
-        infos.extend(in_infos(&host.name, host.receive.sizes()));
+        let (rx_ring, backlog) = host.receive.sizes();
+        infos.extend(in_infos(&host.name, rx_ring, backlog));
         if !host.receives.is_empty() {
             infos.push(drain_info(host));
         }

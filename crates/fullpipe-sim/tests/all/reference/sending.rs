@@ -1,9 +1,10 @@
 //! The ends of flows that send their data.
 
-use super::Context;
+use super::handshake::SynAck;
 use super::host::{Host, Process, Step, timer};
 use super::packet::Body;
 use super::port::Port;
+use super::{At, Context};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{self, App, Flow};
 use fullpipe_sim::jiffy_clock::Expiry;
@@ -67,23 +68,33 @@ pub struct SendingFlow {
     limited: [u64; Limit::COUNT],
 }
 
+/// Context that works on a socket.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    Process,
+    /// `goes_on`: the softirq has processed other packets of this flow.
+    Softirq {
+        goes_on: bool,
+    },
+}
+
 impl Host {
     /// `work` on a flow with the CPU at `cpu`; the CPU's time after it.
     pub fn work(
         &mut self,
         flow: usize,
-        at: (Time, Time),
+        at: At,
         cx: &mut Context,
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
-        self.work_freeing(flow, at, (true, false), cx, work)
+        self.work_freeing(flow, at, By::Process, cx, work)
     }
 
     /// Work in a softirq.
     fn work_in_softirq(
         &mut self,
         flow: usize,
-        at: (Time, Time),
+        at: At,
         cx: &mut Context,
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
@@ -95,22 +106,24 @@ impl Host {
     fn in_packet_softirq(
         &mut self,
         flow: usize,
-        at: (Time, Time),
+        at: At,
         cx: &mut Context,
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
-        let last = self.sends[flow].packets_at.replace(at.0);
-        self.work_freeing(flow, at, (false, last == Some(at.0)), cx, work)
+        let last = self.sends[flow].packets_at.replace(at.now);
+        let by = By::Softirq { goes_on: last == Some(at.now) };
+        self.work_freeing(flow, at, by, cx, work)
     }
 
     fn work_freeing(
         &mut self,
         flow: usize,
-        (now, cpu): (Time, Time),
-        (frees, goes_on): (bool, bool),
+        at: At,
+        by: By,
         cx: &mut Context,
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
+        let At { now, cpu } = at;
         let mut port = Port {
             transmit: &mut self.transmit,
             agenda: &mut cx.agenda,
@@ -128,10 +141,10 @@ impl Host {
             in_softirq: false,
         };
         // A process learns which skbs have left when it asks for room.
-        if !goes_on && !frees {
+        if by == (By::Softirq { goes_on: false }) {
             port.in_host();
         }
-        port.in_softirq = !frees;
+        port.in_softirq = by != By::Process;
         work(&mut self.sends[flow], &mut port);
         let (cpu, again) = (port.cpu, port.again);
         (self.sends[flow].here, self.sends[flow].held) = (port.here, port.held);
@@ -157,16 +170,17 @@ impl Host {
     }
 
     /// A packet that answers; the CPU's time after it.
-    pub fn answer(&mut self, flow: usize, body: Body, at: (Time, Time), cx: &mut Context) -> Time {
-        let (now, mut cpu) = at;
+    pub fn answer(&mut self, flow: usize, body: Body, at: At, cx: &mut Context) -> Time {
+        let At { now, mut cpu } = at;
         match body {
             Body::Ack(ack) if self.sends[flow].locked => self.sends[flow].backlog.push_back(ack),
             Body::Ack(ack) => {
-                cpu = self
-                    .in_packet_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
+                cpu = self.in_packet_softirq(flow, At { now, cpu }, cx, |f, port| {
+                    f.tcp.on_ack(&ack, port)
+                });
             }
             Body::SynAck { window, tsval, tsecr, agrees } => {
-                cpu = self.syn_ack(flow, window, (tsval, tsecr), agrees, at, cx);
+                cpu = self.syn_ack(flow, SynAck { window, tsval, echo: tsecr, agrees }, at, cx);
             }
             _ => unreachable!("these do not answer"),
         }
@@ -229,12 +243,13 @@ impl Host {
                 state.fires = Some(Expiry::alone(now + later));
                 state.fires = state.fires.filter(|_| !state.at_release);
             }
-            TCP => cpu = self.tcp_timer(flow, (now, cpu), cx),
-            CONNECT => cpu = self.connect(flow, (now, cpu), cx),
+            TCP => cpu = self.tcp_timer(flow, At { now, cpu }, cx),
+            CONNECT => cpu = self.connect(flow, At { now, cpu }, cx),
             LEAVES if self.sends[flow].locked => self.sends[flow].left_while_locked = true,
             LEAVES => {
-                cpu = self
-                    .work_in_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_room_in_host(port));
+                cpu = self.work_in_softirq(flow, At { now, cpu }, cx, |f, port| {
+                    f.tcp.on_room_in_host(port)
+                });
             }
             PACE => {
                 self.paced += 1;
@@ -242,7 +257,7 @@ impl Host {
                 self.sends[flow].left_while_locked |= locked;
                 let kick =
                     |f: &mut SendingFlow, port: &mut Port| f.tcp.on_pacing_timer(locked, port);
-                cpu = self.work_in_softirq(flow, (now, cpu), cx, kick);
+                cpu = self.work_in_softirq(flow, At { now, cpu }, cx, kick);
             }
             _ => {
                 let state = &mut self.sends[flow];
@@ -257,9 +272,10 @@ impl Host {
     }
 
     /// Does TCP's work when its timer fires, if TCP still wants it.
-    fn tcp_timer(&mut self, flow: usize, (now, cpu): (Time, Time), cx: &mut Context) -> Time {
+    fn tcp_timer(&mut self, flow: usize, at: At, cx: &mut Context) -> Time {
+        let At { now, cpu } = at;
         let before = self.sends[flow].tcp.counters.timeouts;
-        let cpu = self.work_in_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_timer(port));
+        let cpu = self.work_in_softirq(flow, At { now, cpu }, cx, |f, port| f.tcp.on_timer(port));
         let timeouts = self.sends[flow].tcp.counters.timeouts;
         if timeouts > before {
             cx.record(now, flow, EventKind::Timeout, timeouts);
@@ -271,11 +287,11 @@ impl Host {
     pub fn write(&mut self, flow: usize, copied: Option<u32>, now: Time, cx: &mut Context) {
         let mut cpu = now;
         if let Some(bytes) = copied {
-            cpu = self.copied(flow, bytes, (now, cpu), cx);
+            cpu = self.copied(flow, bytes, At { now, cpu }, cx);
         }
-        let (mut cpu, next) = self.write_on(flow, (now, cpu), cx);
+        let (mut cpu, next) = self.write_on(flow, At { now, cpu }, cx);
         if !self.sends[flow].locked {
-            cpu = self.give_back(flow, (now, cpu), cx);
+            cpu = self.give_back(flow, At { now, cpu }, cx);
         }
         self.cpu.urgent(now, cpu);
         if let Some((step, cost)) = next {
@@ -285,7 +301,7 @@ impl Host {
         self.look_after_sending(flow, now, cx);
     }
 
-    fn copied(&mut self, flow: usize, bytes: u32, at: (Time, Time), cx: &mut Context) -> Time {
+    fn copied(&mut self, flow: usize, bytes: u32, at: At, cx: &mut Context) -> Time {
         let cpu = self.work(flow, at, cx, |f, port| {
             f.written += u64::from(bytes);
             f.write_left -= bytes;
@@ -302,26 +318,22 @@ impl Host {
 
     /// Writes until a step takes time, the writer has to wait, or another writer has its turn. Returns the CPU's time
     /// then, and the step with its cost.
-    fn write_on(
-        &mut self,
-        flow: usize,
-        (now, mut cpu): (Time, Time),
-        cx: &mut Context,
-    ) -> (Time, Option<(Step, Time)>) {
+    fn write_on(&mut self, flow: usize, at: At, cx: &mut Context) -> (Time, Option<(Step, Time)>) {
+        let At { now, mut cpu } = at;
         if self.sends[flow].in_backlog {
-            cpu = self.unlock(flow, (now, cpu), cx);
+            cpu = self.unlock(flow, At { now, cpu }, cx);
             if self.sends[flow].in_backlog || self.sends[flow].tcp.writer() == Writer::NoSpace {
                 return (cpu, None);
             }
         }
         if std::mem::take(&mut self.sends[flow].is_stopped) {
-            cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.interrupt_write(port));
+            cpu = self.work(flow, At { now, cpu }, cx, |f, port| f.tcp.interrupt_write(port));
         }
         loop {
             if self.sends[flow].write_left == 0 {
                 if self.sends[flow].locked {
-                    cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.end_write(port));
-                    cpu = self.unlock(flow, (now, cpu), cx);
+                    cpu = self.work(flow, At { now, cpu }, cx, |f, port| f.tcp.end_write(port));
+                    cpu = self.unlock(flow, At { now, cpu }, cx);
                     if self.sends[flow].in_backlog {
                         return (cpu, None);
                     }
@@ -332,7 +344,7 @@ impl Host {
                 }
                 if !self.begin_write(flow, now) {
                     if self.sends[flow].tcp.writer() == Writer::Done {
-                        cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.close(port));
+                        cpu = self.work(flow, At { now, cpu }, cx, |f, port| f.tcp.close(port));
                     }
                     return (cpu, None);
                 }
@@ -350,14 +362,15 @@ impl Host {
                 }
                 let asks = std::mem::take(&mut state.calls) && state.tcp.is_controlled();
                 if asks {
-                    cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.check_app_limited(port));
+                    cpu = self
+                        .work(flow, At { now, cpu }, cx, |f, port| f.tcp.check_app_limited(port));
                 }
             }
             let state = &mut self.sends[flow];
             let Some(bytes) = state.tcp.next_copy(state.goal, state.write_left) else {
                 state.tcp.set_writer(Writer::NoSpace);
                 state.asleep_since = Some(now);
-                cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.push_before_sleep(port));
+                cpu = self.work(flow, At { now, cpu }, cx, |f, port| f.tcp.push_before_sleep(port));
                 let (state, hz) = (&mut self.sends[flow], self.host.hz);
                 let mut until = state.stops.filter(|stops| *stops > now);
                 if let Some(jiffies) = state.tcp.rest(hz, &mut state.rests) {
@@ -366,23 +379,24 @@ impl Host {
                     until = Some(until.map_or(rested, |stops| stops.min(rested)));
                 }
                 self.timers.set(timer(flow, WRITE), until, None);
-                return (self.unlock(flow, (now, cpu), cx), None);
+                return (self.unlock(flow, At { now, cpu }, cx), None);
             };
             let cost = Time(u64::from(bytes) * self.host.cpu.copy_ps_per_byte / 1000);
             if cost > Time::ZERO {
                 return (cpu, Some((Step::Copy(flow, bytes), cost)));
             }
-            cpu = self.copied(flow, bytes, (now, cpu), cx);
+            cpu = self.copied(flow, bytes, At { now, cpu }, cx);
         }
     }
 
     /// Processes the backlog, up to the first ACK for which the CPU had to walk. Then it is called again, with the
     /// socket still locked.
-    fn unlock(&mut self, flow: usize, (now, cpu): (Time, Time), cx: &mut Context) -> Time {
+    fn unlock(&mut self, flow: usize, at: At, cx: &mut Context) -> Time {
+        let At { now, cpu } = at;
         let mut cpu = cpu;
         while let Some(ack) = self.sends[flow].backlog.pop_front() {
             let walked = self.sends[flow].tcp.counters.walked.total();
-            cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
+            cpu = self.work(flow, At { now, cpu }, cx, |f, port| f.tcp.on_ack(&ack, port));
             let walked = self.sends[flow].tcp.counters.walked.total() > walked;
             if walked && self.host.cpu.walk > Time::ZERO {
                 self.pauses += 1;
@@ -392,23 +406,25 @@ impl Host {
             }
         }
         (self.sends[flow].locked, self.sends[flow].in_backlog) = (false, false);
-        cpu = self.give_back(flow, (now, cpu), cx);
+        cpu = self.give_back(flow, At { now, cpu }, cx);
         if std::mem::take(&mut self.sends[flow].at_release) {
-            cpu = self.tcp_timer(flow, (now, cpu), cx);
+            cpu = self.tcp_timer(flow, At { now, cpu }, cx);
         }
         cpu
     }
 
     /// The socket is nobody's any more: what has left meanwhile lets TCP send, without softirqs. They follow, ten passes of them: packets are
     /// freed in one, and the next one is TCP's.
-    fn give_back(&mut self, flow: usize, (now, mut cpu): (Time, Time), cx: &mut Context) -> Time {
+    fn give_back(&mut self, flow: usize, at: At, cx: &mut Context) -> Time {
+        let At { now, mut cpu } = at;
         if !std::mem::take(&mut self.sends[flow].left_while_locked) {
             return cpu;
         }
-        cpu = self.work_in_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_released(port));
+        cpu = self.work_in_softirq(flow, At { now, cpu }, cx, |f, port| f.tcp.on_released(port));
         let mut passes = 10;
         while passes > 0 && self.sends[flow].has_room_again(cpu) {
-            cpu = self.work_in_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_room_in_host(port));
+            cpu = self
+                .work_in_softirq(flow, At { now, cpu }, cx, |f, port| f.tcp.on_room_in_host(port));
             passes -= 2;
         }
         self.sends[flow].packets_at = None;

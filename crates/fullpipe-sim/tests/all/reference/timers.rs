@@ -6,7 +6,14 @@ use fullpipe_sim::units::Time;
 
 /// Due time of a timer, the wheel that fires it and its level there (none: an hrtimer), and the number of timers
 /// started before it.
-type Entry = (Time, Option<(TimerWheel, u32)>, usize);
+type Entry = (Time, Option<WheelTimer>, usize);
+
+/// Place of a timer in the wheel.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct WheelTimer {
+    wheel: TimerWheel,
+    level: u32,
+}
 
 /// Expiry of a timer that is set at `now` for `jiffies` jiffies later. Without levels: at the start of that jiffy. With
 /// levels: at the end of its slot. A level has 64 slots, and each is 8 times as coarse as a slot of the level below.
@@ -40,7 +47,7 @@ impl Timers {
     }
 
     /// Starts, moves or stops a timer; one that is due then already, and on that level, stays in its place.
-    pub fn set(&mut self, number: usize, due: Option<Time>, by: Option<(TimerWheel, u32)>) {
+    pub fn set(&mut self, number: usize, due: Option<Time>, by: Option<WheelTimer>) {
         let running = &mut self.running[number];
         if running.map(|(time, by, _)| (time, by)) != due.map(|time| (time, by)) {
             self.started += 1;
@@ -50,7 +57,7 @@ impl Timers {
 
     /// Sets a timer of the wheel.
     pub fn set_in(&mut self, wheel: TimerWheel, number: usize, expiry: Option<Expiry>) {
-        let by = expiry.map(|expiry| (wheel, expiry.level));
+        let by = expiry.map(|expiry| WheelTimer { wheel, level: expiry.level });
         self.set(number, expiry.map(|expiry| expiry.at), by);
     }
 
@@ -78,9 +85,9 @@ impl Timers {
         let due = self.running.iter().enumerate();
         let due = due.filter_map(|(number, running)| Some((number, running.as_ref()?)));
         let due: Vec<_> = due.filter(|(_, (time, ..))| *time == next).collect();
-        let of = |wheel| due.iter().filter(move |(_, (_, by, _))| by.map(|(by, _)| by) == wheel);
+        let of = |wheel| due.iter().filter(move |(_, (_, by, _))| by.map(|by| by.wheel) == wheel);
         let started = |(_, (.., number)): &&(usize, &Entry)| *number;
-        let level = |(_, (_, by, _)): &&(usize, &Entry)| by.expect("the wheel's").1;
+        let level = |(_, (_, by, _)): &&(usize, &Entry)| by.expect("the wheel's").level;
         let last = of(Some(TimerWheel::Levels)).max_by_key(|timer| (level(timer), started(timer)));
         let first = of(Some(TimerWheel::Cascading)).min_by_key(started);
         let own = of(None).min_by_key(started);

@@ -8,11 +8,12 @@ use proptest::prelude::*;
 /// Configurations with one to three hosts besides the two, and flows between any of them.
 pub fn dumbbell(size: Size) -> impl Strategy<Value = Config> {
     let hosts = prop::collection::vec((any::<bool>(), host()), 1..=3);
-    (config(size), hosts, any::<u64>()).prop_map(with_hosts)
+    (config(size), hosts, any::<u64>())
+        .prop_map(|(config, hosts, drawn)| with_hosts(config, hosts, drawn))
 }
 
 /// The configuration with further hosts; each flow is between hosts that are drawn.
-fn with_hosts((mut config, hosts, drawn): (Config, Vec<(bool, Host)>, u64)) -> Config {
+fn with_hosts(mut config: Config, hosts: Vec<(bool, Host)>, drawn: u64) -> Config {
     for (i, (forward, host)) in hosts.into_iter().enumerate() {
         let (direction, way, next) = match forward {
             true => (Direction::Forward, &mut config.forward, &config.sender),

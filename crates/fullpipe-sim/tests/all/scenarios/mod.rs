@@ -69,7 +69,8 @@ pub fn config(size: Size) -> impl Strategy<Value = Config> {
                 rpc: Default::default(),
                 flows,
             };
-            fit(&mut config, size, times);
+            let (share, samples, odd) = times;
+            fit(&mut config, size, share, samples, odd);
             (config.sender.bql, config.receiver.bql) = (seed >> 12 & 1 == 1, seed >> 13 & 1 == 1);
             with_gro(&mut config.sender, seed >> 14);
             with_gro(&mut config.receiver, seed >> 18);
@@ -296,8 +297,9 @@ fn window_rate(config: &Config) -> Option<u64> {
     bits.checked_div(round_trip).map(|rate| rate.max(1000))
 }
 
-/// Sets the end and the interval of a configuration, and keeps its writes and reads from being too many.
-fn fit(config: &mut Config, size: Size, (share, samples, odd): (u64, u64, u64)) {
+/// Sets the end and the interval of a configuration, and keeps its writes and reads from being too many. The end is
+/// `share` thousandths of the time that `size.packets` take. The interval is a share of it, and `odd` ns more.
+fn fit(config: &mut Config, size: Size, share: u64, samples: u64, odd: u64) {
     let rate = bottleneck(config).min(window_rate(config).unwrap_or(u64::MAX));
     let packet_ns = 8_000_000_000 * u64::from(config.mtu) / rate;
     let full = (size.packets * packet_ns.max(1)).clamp(1_000_000, config.end.0);

@@ -65,7 +65,7 @@ pub fn changes(case: &Case) -> Vec<Change> {
         for (host, own) in case.hosts(side.end) {
             changes.extend(match side.is_of_linux(own) {
                 true => side.tune(case, host, (side.sizes)(&own.config.sysctl)),
-                false => other_systems::window(side.end, (host, own), largest(side, case, host)),
+                false => other_systems::window(side.end, host, own, largest(side, case, host)),
             });
         }
     }

@@ -12,7 +12,7 @@ use crate::scenario::{Host, MAX_PACING_RATE};
 const LEVEL: &str = "autotuninglevel";
 
 /// A receive window (`end` 1) of a host for flows that need so much; none where it suffices.
-pub fn window(end: usize, (host, own): (&str, &Host), needs: Option<Memory>) -> Option<Change> {
+pub fn window(end: usize, host: &str, own: &Host, needs: Option<Memory>) -> Option<Change> {
     let needs = needs.filter(|_| end == 1)?;
     match own.config.system {
         System::Windows(level) if level.most() < needs.least => level_for(host, level, needs),
@@ -21,7 +21,8 @@ pub fn window(end: usize, (host, own): (&str, &Host), needs: Option<Memory>) -> 
     }
 }
 
-/// Whether the system of whoever makes a change has it: Windows has no sysctl, no queue discipline and no pace of a socket.
+/// Whether the system of the host that a change is made on offers the setting. Windows has no sysctl, no queue discipline
+/// and no pace of a socket.
 pub fn fits(case: &Case, change: &Change) -> bool {
     let is_windows = |end: usize, name: &str| {
         let mut hosts = case.hosts(end).into_iter();

@@ -207,7 +207,7 @@ impl<'a> MountRecorder<'a> {
 }
 
 impl Mount {
-    /// Mount with second flows of its connections that have numbers that are larger by `others`.
+    /// Mount of which each connection has two flows: flow `n` for the data, and flow `n + others`.
     fn new(own: &Nfs, connections: Range<usize>, others: usize) -> Mount {
         let reads = own.operation == NfsOperation::Read;
 

@@ -258,15 +258,17 @@ pub fn card(run: &Resolved) -> Vec<SetOption> {
 
 /// No CPU cost of the host that sends data.
 pub fn sender_cpu(run: &Resolved) -> Vec<SetOption> {
-    free(of_data(run)[0])
+    let (name, host) = of_data(run)[0];
+    free(name, host)
 }
 
 /// No CPU cost of the host that receives data.
 pub fn receiver_cpu(run: &Resolved) -> Vec<SetOption> {
-    free(of_data(run)[1])
+    let (name, host) = of_data(run)[1];
+    free(name, host)
 }
 
-fn free((name, host): (&str, &Host)) -> Vec<SetOption> {
+fn free(name: &str, host: &Host) -> Vec<SetOption> {
     let cpu = &host.config.cpu;
     let costs = [cpu.write, cpu.read, cpu.transmit, cpu.receive, cpu.ack, cpu.walk, cpu.capture];
     if cpu.copy_ps_per_byte == 0 && costs.iter().all(|cost| *cost == Time::ZERO) {

@@ -161,8 +161,8 @@ mod tests {
         assert_eq!(names.len(), ALL.len());
     }
 
-    /// Each relief is a scenario again, in which it finds nothing left to relieve, except reliefs that always can give
-    /// more.
+    /// A scenario with a relief is valid, and the relief finds nothing more to do there. Reliefs that can always give more
+    /// are left out.
     #[test]
     fn reliefs_are_scenarios_and_relieve_once() {
         let base = resolved(ALL_BROKEN);

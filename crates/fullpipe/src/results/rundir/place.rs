@@ -148,7 +148,7 @@ impl Made {
         Ok(made)
     }
 
-    /// Removes the empty ones.
+    /// Removes those of the made directories that are empty.
     pub fn remove(&self) {
         for directory in self.0.iter().rev() {
             // Another program may have put something there meanwhile: then it stays.

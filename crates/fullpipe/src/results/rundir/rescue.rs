@@ -11,7 +11,7 @@ const INCOMPLETE: &str = ".incomplete";
 /// Separates the number from the plain name of a directory, where that name is taken.
 const NEXT: &str = "-run-";
 
-/// Gives whole results their name: `target`, or where another run has taken it the next free one. The name.
+/// Gives whole results the name `target`, or the next free name if another run has taken `target`. Returns the name.
 ///
 /// # Errors
 /// `place` asks for exactly `target`, which was taken meanwhile, or no name can be given. The error says where the

@@ -135,7 +135,7 @@ impl Writer {
         Ok(moved)
     }
 
-    /// Keeps the tables of runs without a document, which could not be written; a clause that says where they are.
+    /// Keeps the tables of finished runs after the document could not be written. Returns a clause that says where they are.
     fn keep_tables(&mut self, document: &Document) -> String {
         let any = !self.collected.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
         self.finished = any;

@@ -179,8 +179,9 @@ impl<'a> Seen<'a> {
         let Seen { merged, tally, drawing, judging } = self;
         let unjudged = judging.unjudged();
         let mut surfaces = drawing.finish(Failures::of(merged)?);
-        let cells = (&*tally.few.cells, !merged.manifest.axes.is_empty());
-        surfaces.tables = Tables::new(cells, (competition, versus), &tally.judgement, &unjudged);
+        let (cells, axes) = (&*tally.few.cells, !merged.manifest.axes.is_empty());
+        surfaces.tables =
+            Tables::new(cells, axes, competition, versus, &tally.judgement, &unjudged);
         let page = page(&surfaces, &tally.lead(merged, versus, &unjudged));
         replace(file, |out| out.write_all(page.as_bytes()).map_err(|e| unwritten(file, e)))?;
         Ok((tally, unjudged))

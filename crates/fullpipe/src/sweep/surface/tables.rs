@@ -26,8 +26,10 @@ pub struct Tables {
 impl Tables {
     /// Tables of the cells, the comparisons and the unjudged expectations; without axes the cells are a table, too.
     pub fn new(
-        (cells, axes): (&[Cell], bool),
-        (company, versus): (&[Company], &[Judged]),
+        cells: &[Cell],
+        axes: bool,
+        company: &[Company],
+        versus: &[Judged],
         points: &Judgement,
         unjudged: &Unjudged,
     ) -> Tables {

@@ -160,10 +160,10 @@ fn kept(q: Question) -> Kept {
         let better = |best, settings: &Settings| faster(&q, settings, way, best).unwrap_or(best);
         (own < ENOUGH * plan.path.payload_mbit).then(|| grid(&q).iter().fold(own, better))
     });
-    let own = |(_, buffer): Buffer| *buffer(&mut plan.settings.clone());
+    let own = |own: Buffer| *(own.buffer)(&mut plan.settings.clone());
     // Where the best rate is unknown the planned rate replaces it, which needs no more.
     let most = [0, 1].map(|way| best[way].unwrap_or(planned[way]));
-    let needed = BUFFERS.map(|own| needed(&q, &plan.settings, own, most[own.0]));
+    let needed = BUFFERS.map(|own| needed(&q, &plan.settings, own, most[own.way]));
     Kept {
         q,
         today: both(&q, &plan.today),
@@ -175,22 +175,27 @@ fn kept(q: Question) -> Kept {
 }
 
 /// A buffer of a direction of data.
-type Buffer = (usize, fn(&mut Settings) -> &mut u64);
+#[derive(Clone, Copy)]
+struct Buffer {
+    way: usize,
+    buffer: fn(&mut Settings) -> &mut u64,
+}
 
 const BUFFERS: [Buffer; 4] = [
-    (0, |s| &mut s.client.send),
-    (0, |s| &mut s.server.receive),
-    (1, |s| &mut s.server.send),
-    (1, |s| &mut s.client.receive),
+    Buffer { way: 0, buffer: |s| &mut s.client.send },
+    Buffer { way: 0, buffer: |s| &mut s.server.receive },
+    Buffer { way: 1, buffer: |s| &mut s.server.send },
+    Buffer { way: 1, buffer: |s| &mut s.client.receive },
 ];
 
 /// The least size of one buffer, to a tenth of it, at which its data is nearly as fast as the best, all else as
 /// planned.
-fn needed(q: &Question, planned: &Settings, (way, buffer): Buffer, best: f64) -> u64 {
+fn needed(q: &Question, planned: &Settings, own: Buffer, best: f64) -> u64 {
+    let Buffer { way, buffer } = own;
     let is_enough = |bytes: u64| {
-        let mut own = *planned;
-        *buffer(&mut own) = bytes;
-        faster(q, &own, way, ENOUGH * best).is_some()
+        let mut settings = *planned;
+        *buffer(&mut settings) = bytes;
+        faster(q, &settings, way, ENOUGH * best).is_some()
     };
     let mut enough = *buffer(&mut planned.clone());
     let mut little = 4096;
@@ -227,8 +232,7 @@ impl Kept {
         let slow =
             (0..2).any(|way| self.best[way].is_some_and(|best| self.planned[way] < ENOUGH * best));
         // The kernel's own buffers are no cost of the plan.
-        let own =
-            BUFFERS.map(|(_, buffer)| *buffer(&mut planned(&self.q).today)).iter().sum::<u64>();
+        let own = BUFFERS.map(|own| *(own.buffer)(&mut planned(&self.q).today)).iter().sum::<u64>();
         let dear = self.memory > own.max((TIMES * self.needed as f64) as u64);
         (slow || dear).then(|| self.row())
     }

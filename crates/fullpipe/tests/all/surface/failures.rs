@@ -2,8 +2,8 @@
 
 use super::{count, manifest};
 use crate::report_chromium::browser;
-use fullpipe::sweep::Record;
 use fullpipe::sweep::surface::{Failures, Surfaces, page};
+use fullpipe::sweep::{Place, Record};
 use serde_json::json;
 
 fn failures(total: u64) -> Failures {
@@ -12,10 +12,8 @@ fn failures(total: u64) -> Failures {
         let point = space.point(run % space.runs());
         let why = format!("run {run} is <wrong>\nsecond line");
         let variant = space.variants().nth(point.variant).expect("a variant");
-        Record {
-            seed: 7 + run,
-            ..Record::without_plan(run, (variant, &point), (space.coordinates(&point), 0), why)
-        }
+        let place = Place { at: space.coordinates(&point), seed: 0 };
+        Record { seed: 7 + run, ..Record::without_plan(run, variant, &point, place, why) }
     };
     Failures { total, first: (0..total.min(20)).map(record).collect() }
 }

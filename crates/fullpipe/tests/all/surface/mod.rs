@@ -45,7 +45,7 @@ fn manifest() -> (Space, Manifest) {
 fn manifest_of(scenario: &str) -> (Space, Manifest) {
     let source = Source::text("two.toml", scenario);
     let space = Space::parse(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
-    let manifest = Manifest::new((&space, &source), "Two <axes>", &[], "sim", &[]);
+    let manifest = Manifest::new(&space, &source, "Two <axes>", &[], "sim", &[]);
     (space, manifest)
 }
 

@@ -55,7 +55,7 @@ fn competition_and_expectations_are_in_the_page() {
     let mut surfaces = Surfaces::new(&manifest, &cells, Failures::default());
     let mut points = Judgement::default();
     cells.iter().for_each(|cell| points.add(cell));
-    surfaces.tables = Tables::new((&cells, true), (&[company()], &[]), &points, &unjudged);
+    surfaces.tables = Tables::new(&cells, true, &[company()], &[], &points, &unjudged);
     let page = page(&surfaces, "Runs.");
     for part in [
         "<td class=\"n\">0.940±0.508</td><td class=\"n\">–</td><td class=\"n\">–</td><td class=\"n\">1.50±0.00</td>",
@@ -84,7 +84,7 @@ fn without_axes_variants_are_a_table() {
     let cells = [cell(0), cell(1)];
     let mut surfaces = Surfaces::new(&manifest, &cells, Failures::default());
     let points = Judgement::default();
-    surfaces.tables = Tables::new((&cells, false), (&[], &[]), &points, &Unjudged::default());
+    surfaces.tables = Tables::new(&cells, false, &[], &[], &points, &Unjudged::default());
     let html = page(&surfaces, "Two runs.");
     assert!(html.contains("<div id=\"figures\" hidden>") && html.contains("id=\"variants\""));
     assert!(html.contains("<td>cubic</td><td>bulk</td>"));

@@ -30,14 +30,14 @@ impl Link {
     /// An idle link.
     pub fn new(config: &config::Link, seed: u64) -> Link {
         let rates = vec![(Time::ZERO, config.rate)];
-        let link = Link::with((&config.name, "link"), rates, config.framing, config.limit);
+        let link = Link::with(&config.name, "link", rates, config.framing, config.limit);
         link.disciplined(&config.discipline, seed)
     }
 
     /// An idle link with a changing rate.
     pub fn varying(config: &config::VaryingLink, seed: u64) -> Link {
         let rates = config.steps.iter().map(|step| (step.at, step.rate)).collect();
-        let link = Link::with((&config.name, "varying-link"), rates, config.framing, config.limit);
+        let link = Link::with(&config.name, "varying-link", rates, config.framing, config.limit);
         link.disciplined(&config.discipline, seed)
     }
 
@@ -50,7 +50,8 @@ impl Link {
     }
 
     fn with(
-        (name, kind): (&str, &'static str),
+        name: &str,
+        kind: &'static str,
         rates: Vec<(Time, Rate)>,
         framing: Framing,
         limit: QueueLimit,

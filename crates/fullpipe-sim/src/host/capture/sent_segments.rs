@@ -28,13 +28,13 @@ struct Entry {
 
 /// Segments of one direction that still have an open fate or open sightings.
 #[derive(Default)]
-pub(super) struct Way {
+pub(super) struct SentSegments {
     /// Serial of the first entry.
     first: u64,
     entries: VecDeque<Entry>,
 }
 
-impl Way {
+impl SentSegments {
     /// Adds the segment `serial`, which was sent; its time is not known yet.
     pub(super) fn add(&mut self, serial: u64, packet: Packet) {
         if self.entries.is_empty() {
