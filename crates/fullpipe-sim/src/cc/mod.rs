@@ -9,7 +9,7 @@ mod sock;
 
 pub use params::{
     Description, Error, KernelVersion, Parameter, algorithms, first_kernel, has_kernel,
-    slow_starts, takes_slow_start,
+    limited_to, slow_starts, takes_slow_start,
 };
 pub use sock::{
     AckSample, CWR, DISORDER, Event, Exits, LOSS, OPEN, RECOVERY, RateSample, Rates, Sock,

@@ -193,10 +193,9 @@ proptest! {
         hz in prop::sample::select(vec![1, 31, 100, 250, 1000]),
         calls in vec(call(), 1..60),
     ) {
-        let Some(mut flow) = build(index, kernel, &shares, hz) else {
-            prop_assume!(false);
-            return Ok(());
-        };
+        // Algorithms of the later kernels alone run as in one of these.
+        let kernel = if build(index, kernel, &shares, hz).is_some() { kernel } else { "6.12" };
+        let mut flow = build(index, kernel, &shares, hz).expect("all know 6.12");
         let mut twin = build(index, kernel, &shares, hz).expect("as before");
         for flow in [&mut flow, &mut twin] {
             flow.sock_mut().is_cwnd_limited = 1;
