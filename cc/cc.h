@@ -102,6 +102,7 @@ u32 tcp_reno_undo_cwnd(struct sock *sk);
 
 /* ---- clock, chance, arithmetic ---- */
 
+enum tcp_ca_ack_event_flags { CA_ACK_SLOWPATH = 1, CA_ACK_WIN_UPDATE = 2, CA_ACK_ECE = 4 };
 enum tcp_ca_event { CA_EVENT_TX_START, CA_EVENT_CWND_RESTART, CA_EVENT_COMPLETE_CWR, CA_EVENT_LOSS };
 
 #define cc_jiffies(sk) (tcp_sk(sk)->sim_jiffies) /* wraps */
@@ -206,6 +207,7 @@ struct cc_algorithm { /* mirrored by Algorithm in crates/fullpipe-sim/src/cc/ffi
 	void (*cong_control)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs);
 	u32 (*min_tso_segs)(struct sock *sk);  /* least segments of an skb, unless that is cwnd's end */
 	u32 (*sndbuf_expand)(struct sock *sk); /* windows for which the send buffer has room */
+	void (*in_ack_event)(struct sock *sk, u32 flags); /* after pkts_acked, whatever the ACK is */
 };
 #define CC_PRIVATE(type) _Static_assert(sizeof(type) <= 104, "private state: at most 104 bytes");
 #define CC_US_RTT_IF(name) .us_rtt_param = CC_P_##name + 1
