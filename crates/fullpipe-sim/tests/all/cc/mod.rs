@@ -13,6 +13,7 @@ mod dialect;
 mod highspeed;
 mod htcp;
 mod hystart;
+mod illinois;
 mod random_calls;
 mod reduction;
 mod scalable;
