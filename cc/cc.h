@@ -142,6 +142,32 @@ static inline u32 cc_us_to_jiffies(u64 us, u32 hz) /* rounded up */
 	return (u32)div_u64(us * hz + 999999, 1000000);
 }
 
+static inline u32 tcp_current_ssthresh(const struct tcp_sock *tp) /* three quarters of cwnd, unless it shrinks */
+{
+	u32 cwnd = tp->snd_cwnd, state = tp->sim_ca_state;
+
+	if (state == TCP_CA_CWR || state == TCP_CA_Recovery)
+		return tp->snd_ssthresh;
+	return max_u32(tp->snd_ssthresh, (cwnd / 2) + (cwnd / 4));
+}
+
+/* ---- RTTs as Vegas and its kin take them: us, and one more, so that none is 0 ---- */
+
+#define CC_NO_RTT 0x7fffffffu
+struct cc_rtts {
+	u32 base;  /* least of the path */
+	u32 least; /* least of the round trip; CC_NO_RTT: none yet */
+	u16 count; /* samples of the round trip, wraps */
+};
+static inline void cc_take_rtt(struct cc_rtts *rtts, s32 rtt_us)
+{
+	if (rtt_us < 0)
+		return;
+	rtts->base = min_u32(rtts->base, (u32)rtt_us + 1);
+	rtts->least = min_u32(rtts->least, (u32)rtt_us + 1);
+	rtts->count++;
+}
+
 /* ---- parameters: X-macro of rows P(name, unit, min, max, meaning, SINCE(...), ...) ---- */
 
 struct cc_default { u32 since, value; };

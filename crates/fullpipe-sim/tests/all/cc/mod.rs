@@ -19,6 +19,7 @@ mod reduction;
 mod scalable;
 mod search;
 mod slow_start;
+mod vegas;
 
 use fullpipe_sim::cc::{AckSample, Congestion};
 
