@@ -20,6 +20,7 @@ mod scalable;
 mod search;
 mod slow_start;
 mod vegas;
+mod veno;
 
 use fullpipe_sim::cc::{AckSample, Congestion};
 
