@@ -21,6 +21,7 @@ mod search;
 mod slow_start;
 mod vegas;
 mod veno;
+mod westwood;
 mod yeah;
 
 use fullpipe_sim::cc::{AckSample, Congestion};
