@@ -12,6 +12,7 @@ mod curve;
 mod dialect;
 mod highspeed;
 mod htcp;
+mod hybla;
 mod hystart;
 mod illinois;
 mod random_calls;
