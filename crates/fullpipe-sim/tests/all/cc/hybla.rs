@@ -16,7 +16,7 @@ fn begun(parameters: &[(&str, i64)], kernel: &str, rtt_us: u32) -> Congestion {
     flow
 }
 
-/// The same in avoidance at `cwnd`.
+/// A flow in avoidance at `cwnd`, after a handshake of this RTT.
 fn grown(parameters: &[(&str, i64)], kernel: &str, rtt_us: u32, cwnd: u32) -> Congestion {
     let mut flow = begun(parameters, kernel, rtt_us);
     flow.sock_mut().snd_ssthresh = 2;

@@ -30,7 +30,7 @@ fn seen(parameters: &[(&str, i64)], kernel: &str, cwnd: u32) -> Congestion {
     flow
 }
 
-/// The same after a round trip of this mean delay.
+/// A flow at `cwnd` after a round trip of this mean delay.
 fn delayed(kernel: &str, cwnd: u32, delay_ms: i32) -> Congestion {
     let mut flow = seen(&[], kernel, cwnd);
     rtt(&mut flow, 100 + delay_ms, 1);
