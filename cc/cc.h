@@ -102,6 +102,7 @@ u32 tcp_reno_undo_cwnd(struct sock *sk);
 
 /* ---- clock, chance, arithmetic ---- */
 
+enum tcp_ca_ack_event_flags { CA_ACK_SLOWPATH = 1, CA_ACK_WIN_UPDATE = 2, CA_ACK_ECE = 4 };
 enum tcp_ca_event { CA_EVENT_TX_START, CA_EVENT_CWND_RESTART, CA_EVENT_COMPLETE_CWR, CA_EVENT_LOSS };
 
 #define cc_jiffies(sk) (tcp_sk(sk)->sim_jiffies) /* wraps */
@@ -139,6 +140,32 @@ static inline u32 cc_ms_to_jiffies(u32 ms, u32 hz) /* rounded up */
 static inline u32 cc_us_to_jiffies(u64 us, u32 hz) /* rounded up */
 {
 	return (u32)div_u64(us * hz + 999999, 1000000);
+}
+
+static inline u32 tcp_current_ssthresh(const struct tcp_sock *tp) /* three quarters of cwnd, unless it shrinks */
+{
+	u32 cwnd = tp->snd_cwnd, state = tp->sim_ca_state;
+
+	if (state == TCP_CA_CWR || state == TCP_CA_Recovery)
+		return tp->snd_ssthresh;
+	return max_u32(tp->snd_ssthresh, (cwnd / 2) + (cwnd / 4));
+}
+
+/* ---- RTTs as Vegas and its kin take them: us, and one more, so that none is 0 ---- */
+
+#define CC_NO_RTT 0x7fffffffu
+struct cc_rtts {
+	u32 base;  /* least of the path */
+	u32 least; /* least of the round trip; CC_NO_RTT: none yet */
+	u16 count; /* samples of the round trip, wraps */
+};
+static inline void cc_take_rtt(struct cc_rtts *rtts, s32 rtt_us)
+{
+	if (rtt_us < 0)
+		return;
+	rtts->base = min_u32(rtts->base, (u32)rtt_us + 1);
+	rtts->least = min_u32(rtts->least, (u32)rtt_us + 1);
+	rtts->count++;
 }
 
 /* ---- parameters: X-macro of rows P(name, unit, min, max, meaning, SINCE(...), ...) ---- */
@@ -206,6 +233,7 @@ struct cc_algorithm { /* mirrored by Algorithm in crates/fullpipe-sim/src/cc/ffi
 	void (*cong_control)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs);
 	u32 (*min_tso_segs)(struct sock *sk);  /* least segments of an skb, unless that is cwnd's end */
 	u32 (*sndbuf_expand)(struct sock *sk); /* windows for which the send buffer has room */
+	void (*in_ack_event)(struct sock *sk, u32 flags); /* after pkts_acked, whatever the ACK is */
 };
 #define CC_PRIVATE(type) _Static_assert(sizeof(type) <= 104, "private state: at most 104 bytes");
 #define CC_US_RTT_IF(name) .us_rtt_param = CC_P_##name + 1

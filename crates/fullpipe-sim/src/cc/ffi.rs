@@ -42,6 +42,7 @@ pub(super) struct Algorithm {
     pub cong_control: Option<unsafe extern "C" fn(*mut TcpSock, u32, c_int, *const RateSample)>,
     pub min_tso_segs: Option<unsafe extern "C" fn(*mut TcpSock) -> u32>,
     pub sndbuf_expand: Option<unsafe extern "C" fn(*mut TcpSock) -> u32>,
+    pub in_ack_event: Option<unsafe extern "C" fn(*mut TcpSock, u32)>,
 }
 
 // SAFETY: instances exist as constants of the C side alone; nobody writes to them or to what they point to.

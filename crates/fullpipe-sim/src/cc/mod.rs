@@ -8,11 +8,12 @@ mod params;
 mod sock;
 
 pub use params::{
-    Description, Error, KernelVersion, Parameter, algorithms, first_kernel, has_kernel,
+    Description, Error, KernelVersion, Parameter, algorithms, first_kernel, has_kernel, limited_to,
     slow_starts, takes_slow_start,
 };
 pub use sock::{
-    AckSample, CWR, DISORDER, Event, Exits, LOSS, OPEN, RECOVERY, RateSample, Rates, Sock,
+    ACK_ECE, ACK_SLOWPATH, ACK_WIN_UPDATE, AckSample, CWR, DISORDER, Event, Exits, LOSS, OPEN,
+    RECOVERY, RateSample, Rates, Sock,
 };
 
 use crate::config;
@@ -239,6 +240,20 @@ impl Congestion {
     pub fn sndbuf_expand(&mut self) -> u32 {
         // SAFETY: as in `init`.
         self.algorithm.sndbuf_expand.map_or(2, |f| unsafe { f(&mut self.flow) })
+    }
+
+    /// Whether the algorithm has [`in_ack_event`](Self::in_ack_event).
+    #[inline]
+    pub fn hears_acks(&self) -> bool {
+        self.algorithm.in_ack_event.is_some()
+    }
+
+    /// Passes an ACK that may acknowledge nothing. `flags` are [`ACK_SLOWPATH`], [`ACK_WIN_UPDATE`] and [`ACK_ECE`].
+    pub fn in_ack_event(&mut self, flags: u32) {
+        if let Some(in_ack_event) = self.algorithm.in_ack_event {
+            // SAFETY: as in `init`.
+            unsafe { in_ack_event(&mut self.flow, flags) }
+        }
     }
 
     /// Whether the algorithm asks for RTTs in microseconds (`TCP_CONG_RTT_STAMP`); else RTTs have whole jiffies.

@@ -145,13 +145,14 @@ fn list(f: &mut fmt::Formatter<'_>, items: impl Iterator<Item = impl fmt::Displa
 /// Ranges of kernel versions with a known behaviour of the algorithm, in words.
 fn kernels(algorithm: &Algorithm) -> Vec<String> {
     use alloc::format;
-    let first = KernelVersion::FIRST;
-    if algorithm.first_kernel > 0 {
-        return alloc::vec![format!("{} and later", KernelVersion(algorithm.first_kernel))];
-    }
+    let first = match algorithm.first_kernel {
+        0 => KernelVersion::FIRST,
+        first => KernelVersion(first),
+    };
     match algorithm.last_kernel {
+        0 if algorithm.first_kernel > 0 => alloc::vec![format!("{first} and later")],
         0 => alloc::vec![format!("{first} to 3.19"), "4.14 and later".to_string()],
-        last => alloc::vec![format!("{first} to {}", KernelVersion(last))],
+        last => alloc::vec![format!("{first} to {}.{}", last >> 16, last >> 8 & 255)],
     }
 }
 
@@ -162,11 +163,16 @@ pub(super) fn named(name: &str) -> Option<&'static Algorithm> {
 
 /// The version `kernel`, if its behaviour of `algorithm` is known.
 pub(super) fn version(algorithm: &Algorithm, kernel: &str) -> Result<KernelVersion, Error> {
-    let last = algorithm.last_kernel;
     KernelVersion::parse(kernel)
-        .filter(|&v| v >= KernelVersion::FIRST && v.0 >= algorithm.first_kernel)
-        .filter(|&v| v.helpers().is_some() && (last == 0 || v.0 <= last))
+        .filter(|&v| v >= KernelVersion::FIRST && v.helpers().is_some())
+        .filter(|&v| is_known_of(algorithm, v))
         .ok_or_else(|| Error::Kernel { algorithm: algorithm.name(), kernel: kernel.to_string() })
+}
+
+/// Whether `version` lies between the first and the last kernel of this behaviour.
+fn is_known_of(algorithm: &Algorithm, version: KernelVersion) -> bool {
+    let last = algorithm.last_kernel;
+    version.0 >= algorithm.first_kernel && (last == 0 || version.0 <= last)
 }
 
 /// The slow start of this name.
@@ -256,10 +262,18 @@ pub fn first_kernel(name: &str) -> Option<KernelVersion> {
     (first > 0).then_some(KernelVersion(first))
 }
 
+/// Kernels to which the behaviour of this algorithm is limited, in words; none if no first or last one limits it.
+pub fn limited_to(name: &str) -> Option<String> {
+    let algorithm = named(name)?;
+    let is_limited = algorithm.first_kernel > 0 || algorithm.last_kernel > 0;
+    is_limited.then(|| kernels(algorithm).join(", "))
+}
+
 /// Whether the behaviour of this algorithm in `kernel` is known.
 pub fn has_kernel(name: &str, kernel: &str) -> bool {
-    first_kernel(name)
-        .is_none_or(|first| KernelVersion::parse(kernel).is_some_and(|version| version >= first))
+    let Some(algorithm) = named(name) else { return true };
+    limited_to(name).is_none()
+        || KernelVersion::parse(kernel).is_some_and(|version| is_known_of(algorithm, version))
 }
 
 /// Whether this algorithm grows by the kernel's slow start, so that another slow start can replace it.

@@ -112,6 +112,13 @@ pub struct AckSample {
     pub in_flight: u32,
 }
 
+/// Flag of an ACK: anything but pure progress, such as SACKs or another window (`CA_ACK_SLOWPATH`).
+pub const ACK_SLOWPATH: u32 = 1;
+/// Flag of an ACK: it updates the window, if only by its place (`CA_ACK_WIN_UPDATE`).
+pub const ACK_WIN_UPDATE: u32 = 2;
+/// Flag of an ACK: the receiver reports a mark (`CA_ACK_ECE`).
+pub const ACK_ECE: u32 = 4;
+
 /// Events of the sender that are not ACKs, numbered as in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {

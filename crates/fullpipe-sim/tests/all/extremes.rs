@@ -118,7 +118,7 @@ fn spoil_flow(flow: &mut Flow, field: usize, choice: u64) {
         5 => flow.duration = Some(Time(number)),
         6 => flow.write = odd32(field, choice),
         7 => flow.parameters.push(("initial_ssthresh".into(), number as i64)),
-        _ => flow.congestion = "veno".into(),
+        _ => flow.congestion = "cdg".into(),
     }
 }
 

@@ -4,7 +4,7 @@
 //! `tcp_xmit_recovery`.
 
 use super::classic::Flags;
-use crate::cc::AckSample;
+use crate::cc::{ACK_ECE, ACK_SLOWPATH, ACK_WIN_UPDATE, AckSample};
 use crate::tcp::profile::IdleRestart;
 use crate::tcp::scoreboard::Acked;
 use crate::tcp::sender::Sender;
@@ -37,6 +37,16 @@ struct Rtts {
 struct SentTimes {
     first: Option<Time>,
     last: Option<Time>,
+}
+
+/// Flags of an ACK for the congestion control; a mark is reported on the slow path alone.
+fn flags_of_event(is_slow_path: bool, flags: &Flags) -> u32 {
+    let window = if flags.window_updated { ACK_WIN_UPDATE } else { 0 };
+    match (is_slow_path, flags.ece) {
+        (false, _) => window,
+        (true, false) => window | ACK_SLOWPATH,
+        (true, true) => window | ACK_SLOWPATH | ACK_ECE,
+    }
 }
 
 impl Sender {
@@ -78,6 +88,9 @@ impl Sender {
         let prior_in_flight = self.in_flight();
         let is_reneging = self.board.rate.as_ref().is_some_and(|rate| rate.is_reneging);
         let mut flags = Flags { with_data, ..Flags::default() };
+
+        // tcp_rcv_established: header prediction takes nothing but progress (FLAG_SLOWPATH).
+        let is_slow_path = ack.sacks.is_some() || ack.ece || ack.window != self.seq.wnd();
         self.recovery.rcv_tsecr = ack.tsecr;
         self.note_prior();
         // tcp_ack_update_window precedes the SACKs (tcp_sacktag_write_queue).
@@ -88,6 +101,7 @@ impl Sender {
         flags.ece = ack.ece && self.ecn.agreed;
         // no_queue: with nothing in flight only D-SACKs and answers to window probes (tcp_ack_probe) count.
         if nothing_out {
+            self.in_ack_event(flags_of_event(is_slow_path, &flags), out.now());
             if flags.dsacking {
                 self.fastretrans_alert_modern(prior_una, 0, &mut flags, out);
             }
@@ -98,6 +112,7 @@ impl Sender {
         if let Some(rack) = &mut self.board.rack {
             rack.update_reo_wnd();
         }
+        self.in_ack_event(flags_of_event(is_slow_path, &flags), out.now());
         self.process_tlp_ack(ack.ack, &flags, out);
         // tcp_ack_is_dubious: only a doubtful ACK enters the state machine.
         let mut resend = Resend::Nothing;

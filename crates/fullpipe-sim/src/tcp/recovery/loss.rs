@@ -3,6 +3,7 @@
 //! Source: Linux 2.6.20, 3.10, 6.1 and 6.12 `tcp_retransmit_timer`, `tcp_enter_loss`, `tcp_check_sack_reneging`;
 //! since 3.10 `tcp_process_loss` (see `frto.rs`).
 
+use crate::cc::Event;
 use crate::ranges::SeqRange;
 use crate::tcp::ack::classic::Flags;
 use crate::tcp::profile::{FrtoVersion, TimeoutReordering};
@@ -124,6 +125,7 @@ impl Sender {
             self.recovery.prior_cwnd = cwnd;
             self.cc.sock_mut().prior_cwnd = cwnd;
             self.reduce_ssthresh();
+            self.emit_event(Event::Loss);
             self.init_undo();
         }
         // cwnd leaves one packet beyond those that may still be in flight.
@@ -148,6 +150,7 @@ impl Sender {
         if first {
             self.recovery.prior_ssthresh = self.current_ssthresh();
             self.reduce_ssthresh();
+            self.emit_event(Event::Loss);
         }
         self.restart_from(1, out);
         let clean = !self.board.any_resent();

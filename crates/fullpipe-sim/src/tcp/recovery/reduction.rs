@@ -7,6 +7,7 @@
 //! Limits:
 //! - PRR leaves a cwnd of at least one packet.
 
+use crate::cc::Event;
 use crate::tcp::ack::classic::Flags;
 use crate::tcp::profile::{HalvingStep, MaxBurst, PrrBound, Reduction};
 use crate::tcp::sender::{INFINITE_SSTHRESH, Sender};
@@ -179,13 +180,17 @@ impl Sender {
 
         // A proportional reduction ends exactly at ssthresh; an undone one in Recovery leaves cwnd.
         match reduction {
-            Reduction::RateHalving => sock.snd_cwnd = sock.snd_cwnd.min(sock.snd_ssthresh),
+            Reduction::RateHalving => {
+                sock.snd_cwnd = sock.snd_cwnd.min(sock.snd_ssthresh);
+                sock.snd_cwnd_stamp = stamp;
+            }
             Reduction::Prr if sock.snd_ssthresh < INFINITE_SSTHRESH && (cwr || undoable) => {
                 sock.snd_cwnd = sock.snd_ssthresh;
+                sock.snd_cwnd_stamp = stamp;
             }
-            Reduction::Prr => return,
+            Reduction::Prr => {}
         }
-        sock.snd_cwnd_stamp = stamp;
+        self.emit_event(Event::CompleteCwr);
     }
 
     /// Limits cwnd to the packets in flight and a small burst.

@@ -9,6 +9,7 @@
 //!   has an effect until the next sample of the RTT.
 
 use super::{Sender, Writer};
+use crate::cc::Event;
 use crate::tcp::profile::CwndLimited;
 use crate::tcp::{CaState, Output};
 use crate::units::Time;
@@ -115,6 +116,7 @@ impl Sender {
         if !restarts || self.board.packets_out > 0 || idle <= rto {
             return;
         }
+        self.emit_event(Event::CwndRestart);
         let restart = self.initial_cwnd().min(self.cwnd());
         let ssthresh = self.current_ssthresh();
         let mut cwnd = self.cwnd();

@@ -14,9 +14,9 @@ fn error(name: &str, parameters: &[(&str, i64)], kernel: &str, hz: u32) -> Strin
 #[test]
 fn errors_say_what_is_known() {
     let known: Vec<_> = algorithms().into_iter().map(|algorithm| algorithm.name).collect();
-    let no_vegas = format!("no congestion control \"vegas\"; known: {}", known.join(", "));
+    let no_cdg = format!("no congestion control \"cdg\"; known: {}", known.join(", "));
     let table = [
-        (error("vegas", &[], "2.6.20", 250), no_vegas.as_str()),
+        (error("cdg", &[], "2.6.20", 250), no_cdg.as_str()),
         (
             error("reno", &[("beta", 1)], "2.6.20", 250),
             "reno has no parameter \"beta\"; known: none",

@@ -12,12 +12,18 @@ mod curve;
 mod dialect;
 mod highspeed;
 mod htcp;
+mod hybla;
 mod hystart;
+mod illinois;
 mod random_calls;
 mod reduction;
 mod scalable;
 mod search;
 mod slow_start;
+mod vegas;
+mod veno;
+mod westwood;
+mod yeah;
 
 use fullpipe_sim::cc::{AckSample, Congestion};
 

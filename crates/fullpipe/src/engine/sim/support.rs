@@ -48,7 +48,7 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         .chain(run.nfs.iter().flat_map(|own| mount(own, run)))
         .chain(ecn(run))
         .chain(of_flows)
-        .chain(run.flow.iter().filter_map(|flow| of_old_kernel(flow, run)))
+        .chain(run.flow.iter().filter_map(|flow| of_unknown_kernel(flow, run)))
         .chain(gso)
         .chain(run.lists_of_mounts().map(|(key, why)| refused(key, why.into())))
         .chain(run.flow.iter().flat_map(of_options))
@@ -58,14 +58,14 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         .collect()
 }
 
-/// A congestion control that measures and paces as the kernel of its host does not yet.
-fn of_old_kernel(flow: &Flow, run: &Resolved) -> Option<(String, Support)> {
+/// A congestion control whose behaviour on the kernel of its host is not known.
+fn of_unknown_kernel(flow: &Flow, run: &Resolved) -> Option<(String, Support)> {
     let name = &flow.congestion.name;
-    let first = cc::first_kernel(name)?;
+    let known = cc::limited_to(name)?;
     let [sender, _] = run.hosts_of(flow);
     let kernel = &sender.host.config.kernel;
     let why = format!(
-        "the simulator's {name} is that of Linux {first} and later, not of {kernel}; take one of these kernels on {}",
+        "the simulator's {name} is that of Linux {known}, not of {kernel}; take one of these kernels on {}",
         sender.name
     );
     (!cc::has_kernel(name, kernel)).then(|| refused(format!("flow.{}.congestion", flow.name), why))

@@ -22,6 +22,9 @@ pub struct Flows {
     pub tuned_up_to: Option<u64>,
 }
 
+/// Uncommon congestion controls, of 6.1 and later.
+const UNCOMMON: [&str; 6] = ["illinois", "vegas", "veno", "yeah", "westwood", "hybla"];
+
 /// Which buffers applications set.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fixed {
@@ -32,8 +35,9 @@ enum Fixed {
 }
 
 /// One to eight flows. Those after the first one begin in the first third of the run, and may go backward where the
-/// path has a link for it.
-pub fn flows(rng: &mut Rng, frame: &Frame) -> Flows {
+/// path has a link for it. The numbers of uncommon congestion controls have the stream `other` of their own, so that
+/// flows of common ones stay as they are.
+pub fn flows(rng: &mut Rng, other: &mut Rng, frame: &Frame) -> Flows {
     use Fixed::{Both, Neither, Rcvbuf, Sndbuf};
 
     // Values repeat in the lists to be drawn more often.
@@ -56,7 +60,9 @@ pub fn flows(rng: &mut Rng, frame: &Frame) -> Flows {
         };
 
         // The order of draws is part of the seed: a new draw goes last.
-        head(&mut text, rng, index, start, backward);
+        let common = pick(rng, &["reno", "cubic", "bic"]);
+        let congestion = if rarely(other) { pick(other, &UNCOMMON) } else { common };
+        head(&mut text, congestion, index, start, backward);
         length(&mut text, rng, frame.duration_ms - start);
         buffers(&mut text, rng, frame, fixed, count);
         let before = text.len();
@@ -69,8 +75,7 @@ pub fn flows(rng: &mut Rng, frame: &Frame) -> Flows {
     Flows { text, forward, tuned_up_to }
 }
 
-fn head(text: &mut String, rng: &mut Rng, index: u32, start_ms: u64, backward: bool) {
-    let congestion = pick(rng, &["reno", "cubic", "bic"]);
+fn head(text: &mut String, congestion: &str, index: u32, start_ms: u64, backward: bool) {
     let _ = write!(text, "\n[[flow]]\nname = \"flow{index}\"\ncongestion = \"{congestion}\"\n");
     if backward {
         *text += "direction = \"backward\"\n";

@@ -40,7 +40,8 @@ pub fn scenario(seed: u64, number: u64, hosts: &Hosts) -> String {
     let mut rng = Rng::new(seed, &format!("parity {number}"));
     let mut frame = Frame::draw(&mut rng);
     frame.tunnel = Tunnel::draw(seed, number, frame.mtu);
-    let flows = flows::flows(&mut rng, &frame);
+    let mut other = Rng::new(seed, &format!("parity congestion {number}"));
+    let flows = flows::flows(&mut rng, &mut other, &frame);
     let lists = losses::lists(&mut rng, &frame, &flows);
     let path = path::path(&mut rng, &frame, &lists);
     let hosts = hosts::hosts(&mut rng, hosts, &frame, &flows);

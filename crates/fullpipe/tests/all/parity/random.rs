@@ -60,6 +60,12 @@ fn scenarios_cover_their_space() {
         "reader = ",
         "\nwrite = \"200B\"",
         "icmp = true",
+        "\"illinois\"",
+        "\"vegas\"",
+        "\"veno\"",
+        "\"yeah\"",
+        "\"westwood\"",
+        "\"hybla\"",
     ];
     for part in rare {
         assert!((4..75).contains(&share(part)), "{part} in {} of 300", share(part));
