@@ -40,7 +40,11 @@ pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
     let mut sampler =
         Sampler::new(plan, probes, Counters::open(plan, hosts.iter().map(|own| own.namespace))?)?;
     // A sample is taken at its time, whatever else there is to do.
-    sys::go_first().at(|| "priority of samples")?;
+    match sys::go_first() {
+        // An ordinary user's process has no priority.
+        Err(_) if plan.real_time => {}
+        done => done.at(|| "priority of samples")?,
+    }
     let (count, mut taken, mut reported) = (plan.end_ns / plan.sample_ns, 0, 0);
 
     // Several samples are one chain, because a call of the kernel is expensive here.
