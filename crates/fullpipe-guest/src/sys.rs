@@ -138,6 +138,12 @@ pub fn receive_buffer(fd: &OwnedFd, bytes: i32) -> io::Result<()> {
         .or_else(|_| set_number(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, bytes))
 }
 
+/// Gives a socket a send buffer of that size, or the largest that the user may have.
+pub fn send_buffer(fd: &OwnedFd, bytes: i32) -> io::Result<()> {
+    set_number(fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, bytes)
+        .or_else(|_| set_number(fd, libc::SOL_SOCKET, libc::SO_SNDBUF, bytes))
+}
+
 /// Makes timers of the caller, and of threads that it starts, fire when they are due, not up to 50 us later.
 pub fn sharp_timers() -> io::Result<()> {
     Ok(thread::set_current_timer_slack(NonZeroU64::new(TIMER_SLACK_NS))?)
@@ -406,8 +412,11 @@ pub fn bpf_descriptor(fd: i32) -> io::Result<OwnedFd> {
     owned(fd)
 }
 
-/// Writes what the kernel holds back of a file and waits for that.
+/// Writes what the kernel holds back of a file and waits for that. Processes of one kernel see it without.
 pub fn write_back(file: &std::fs::File) -> io::Result<()> {
+    if IS_MACHINES_OWN.load(Ordering::Relaxed) {
+        return Ok(());
+    }
     let all = libc::SYNC_FILE_RANGE_WAIT_BEFORE
         | libc::SYNC_FILE_RANGE_WRITE
         | libc::SYNC_FILE_RANGE_WAIT_AFTER;
