@@ -77,6 +77,22 @@ fn before_exec(parent: u32) -> io::Result<()> {
     if done { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Leaves the descriptor `from` to the program that is executed next, as descriptor `to`.
+///
+/// # Errors
+/// Those of dup2(2).
+pub fn leave(from: i32, to: i32) -> io::Result<()> {
+    // SAFETY: both calls may be made between fork and exec, and touch no memory.
+    let done = unsafe {
+        match from == to {
+            // dup2 of a descriptor to itself would keep its flag that closes it.
+            true => libc::fcntl(from, libc::F_SETFD, 0),
+            false => libc::dup2(from, to),
+        }
+    };
+    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// Has this process, between fork and exec, get `signal` when the thread that forked it dies.
 ///
 /// # Errors

@@ -3,11 +3,13 @@
 mod batch;
 mod bpf;
 mod changes;
+mod container;
 mod counters;
 mod datagrams;
 mod drops;
 mod error;
 mod flows;
+mod handover;
 mod layout;
 mod namespaces;
 mod netlink;
@@ -35,6 +37,9 @@ use error::{Context, Error, Result};
 const FILES: u64 = 1 << 20;
 
 fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some(plan::REAL_TIME) {
+        return container::enter();
+    }
     if std::process::id() != 1 {
         eprintln!(
             "fullpipe-init: this is the first process of a kernel that `fullpipe` starts; \
@@ -42,6 +47,11 @@ fn main() -> ExitCode {
         );
         return ExitCode::from(2);
     }
+    as_first_process()
+}
+
+/// Runs the plan, as the first process of a kernel or of a container.
+fn as_first_process() -> ExitCode {
     run::fail_on_panic();
     match whole_run() {
         Ok(()) => sys::power_off(),
@@ -54,11 +64,19 @@ fn whole_run() -> Result<()> {
     sys::mount("proc", "/proc").at(|| "mounting /proc")?;
     sys::mount("sysfs", "/sys").at(|| "mounting /sys")?;
     sys::sharp_timers().at(|| "timer slack")?;
-    sys::many_files(FILES).at(|| "limit of open files")?;
     let plan = read_plan()?;
+    match sys::many_files(FILES) {
+        // An ordinary user's limit is lower, and holds.
+        Err(_) if plan.real_time => {}
+        done => done.at(|| "limit of open files")?,
+    }
     run::follow(&plan);
     sysctl::set_all(Whose::Kernel, &plan.sysctl)?;
     let mut path = path::make(&plan)?;
+    if plan.real_time {
+        run::begin(&plan);
+        handover::hand_over(&mut path.namespaces[1])?;
+    }
     nfs::start(&plan, &mut path.namespaces)?;
     flows::start(&plan, &path.namespaces[0], &path.namespaces[plan.receiver_at()])?;
     datagrams::start(&plan, &path.namespaces[0], &path.namespaces[plan.receiver_at()])?;

@@ -49,6 +49,7 @@ fn plan() -> Plan {
         nfs: vec![],
         datagrams: vec![],
         watched: vec![],
+        real_time: false,
     }
 }
 

@@ -31,6 +31,20 @@ pub const MAX_FLOWS: usize = 2_000;
 /// Most routers and extra hosts: each of the links between hosts and routers has a network of its own.
 pub const MAX_ROUTERS: usize = 249;
 
+/// Argument with which the guest runs on this machine's kernel, as the first process of its own namespaces.
+pub const REAL_TIME: &str = "--real-time";
+
+/// Descriptor of the socket by which a guest in real time hands its packets over.
+pub const SOCKET: i32 = 3;
+
+/// Number of the queue with packets as TCP hands them down (GSO).
+pub const WHOLE_QUEUE: u16 = 0;
+/// Number of the queue with the segments of packets whose segments differ in their fate.
+pub const SEGMENTS_QUEUE: u16 = 1;
+
+/// Bytes of each packet that the process with the verdicts sees: the headers of IP and TCP.
+pub const SEEN_BYTES: u32 = 120;
+
 /// Bytes of the Ethernet header, which Linux counts with a packet; the IP header follows.
 pub const ETHERNET_HEADER: i32 = 14;
 
@@ -70,6 +84,9 @@ pub struct Plan {
     pub datagrams: Vec<Datagrams>,
     /// Qdiscs with sampled counters.
     pub watched: Vec<Watch>,
+    /// Whether the kernel is this machine's, in real time: the packets of router 0 wait for verdicts of another process.
+    #[serde(default)]
+    pub real_time: bool,
 }
 
 impl Plan {

@@ -80,12 +80,10 @@ impl<'a> Probe<'a> {
         request: Vec<u8>,
         answers: usize,
     ) -> Result<Probe<'a>> {
-        let room = |name, bytes: usize| {
-            let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
-            sys::set_number(socket, libc::SOL_SOCKET, name, bytes).at(|| "buffer of a probe")
-        };
-        room(libc::SO_RCVBUFFORCE, KEPT.max(answers * ANSWER))?;
-        room(libc::SO_SNDBUFFORCE, request.len())?;
+        let bytes = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX);
+        let what = || "buffer of a probe";
+        sys::receive_buffer(socket, bytes(KEPT.max(answers * ANSWER))).at(what)?;
+        sys::send_buffer(socket, bytes(request.len())).at(what)?;
         Ok(Probe { about, socket, request, answers })
     }
 

@@ -19,6 +19,11 @@ const START_WITH_MOUNT: u64 = 20_000_000_000;
 
 static STARTS: AtomicU64 = AtomicU64::new(START);
 
+/// Time from the end of the set-up to the start of a run in real time, ns; each flow adds to it.
+const UNTIL_START: u64 = 50_000_000;
+/// Time that the start of a flow's threads takes, ns.
+const EACH_FLOW: u64 = 1_000_000;
+
 static OUT: OnceLock<Mutex<Out>> = OnceLock::new();
 static EVENTS: Mutex<Vec<Event>> = Mutex::new(Vec::new());
 
@@ -46,6 +51,13 @@ impl Event {
 /// Sets the run's plan, before the first call of [`start`].
 pub fn follow(plan: &Plan) {
     STARTS.store(if plan.nfs.is_empty() { START } else { START_WITH_MOUNT }, Ordering::Relaxed);
+}
+
+/// Sets the start of a run in real time, once its path is made.
+pub fn begin(plan: &Plan) {
+    let flows = plan.connections() + plan.datagrams.len();
+    let start = sys::now() + UNTIL_START + flows as u64 * EACH_FLOW;
+    STARTS.store(start, Ordering::Relaxed);
 }
 
 /// Time of CLOCK_MONOTONIC at which the run starts, ns.

@@ -42,8 +42,18 @@ pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
     let mut sampler =
         Sampler::new(plan, probes, Counters::open(plan, hosts.iter().map(|own| own.namespace))?)?;
     // A sample is taken at its time, whatever else there is to do.
-    sys::go_first().at(|| "priority of samples")?;
+    match sys::go_first() {
+        // An ordinary user's process has no priority.
+        Err(_) if plan.real_time => {}
+        done => done.at(|| "priority of samples")?,
+    }
     let (count, mut taken, mut reported) = (plan.end_ns / plan.sample_ns, 0, 0);
+    if plan.real_time {
+        for number in 1..=count {
+            sampler.take_one(number * plan.sample_ns)?;
+        }
+        (taken, reported) = (count, count * plan.sample_ns);
+    }
 
     // Several samples are one chain, because a call of the kernel is expensive here.
     while taken < count {
@@ -186,6 +196,23 @@ impl Sampler<'_> {
         let steps: Vec<Step<'_>> = steps.collect();
         self.ring.run(&steps).at(|| "samples")?;
         self.record(times)
+    }
+
+    /// Waits for the time of a sample, and takes it. Where the machine is busy it is late.
+    fn take_one(&mut self, time_ns: u64) -> Result<()> {
+        sys::sleep_until(run::start() + time_ns);
+        let steps: Vec<Step<'_>> = self.probes.iter().map(Probe::ask).collect();
+        self.ring.run(&steps).at(|| "a sample")?;
+        let mut out = run::out()?;
+        run::record_events(&mut out);
+        datagrams::record(time_ns, false, &mut out);
+        if time_ns.is_multiple_of(self.counted_ns) {
+            self.counters.record_now(time_ns, &mut out)?;
+        }
+        for probe in &self.probes {
+            probe.read(&[time_ns], &mut self.arrivals, &mut out)?;
+        }
+        out.progress(time_ns).at(|| "progress")
     }
 
     /// Takes the sample of a run's end where that is no tick.

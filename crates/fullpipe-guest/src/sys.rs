@@ -7,8 +7,9 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::num::NonZeroU64;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::event::{self, epoll};
 use rustix::fs::Advice;
@@ -61,11 +62,86 @@ pub fn mount_with(kind: &str, source: &str, at: &str, options: &str) -> io::Resu
     Ok(rustix::mount::mount(source, at, kind, MountFlags::empty(), &*options)?)
 }
 
-/// Writes buffered data, then ends the kernel.
+/// Whether the kernel is this machine's, which must not end.
+static IS_MACHINES_OWN: AtomicBool = AtomicBool::new(false);
+
+/// Keeps [`power_off`] from ending the kernel: it ends the process alone.
+pub fn spare_the_kernel() {
+    IS_MACHINES_OWN.store(true, Ordering::Relaxed);
+}
+
+/// Writes buffered data, then ends the kernel, or the process where the kernel is the machine's own.
 pub fn power_off() -> ! {
+    if IS_MACHINES_OWN.load(Ordering::Relaxed) {
+        std::process::exit(0);
+    }
     rustix::fs::sync();
     let _ = rustix::system::reboot(RebootCommand::PowerOff);
     std::process::exit(1)
+}
+
+/// Makes a copy of this process: 0 in the copy, else the copy's number.
+pub fn fork() -> io::Result<i32> {
+    // SAFETY: no other thread runs, so that the copy may go on.
+    let child = unsafe { libc::fork() };
+    check(child)?;
+    Ok(child)
+}
+
+/// Lets the kernel end this process when the process that forked it ends.
+pub fn end_with_parent() -> io::Result<()> {
+    Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
+}
+
+/// Exit code of a child, once it has ended; 1 where a signal ended it.
+pub fn wait_for_end(child: i32) -> io::Result<u8> {
+    let mut status = 0;
+    // SAFETY: it writes one number.
+    while unsafe { libc::waitpid(child, &mut status, 0) } < 0 {
+        let failed = io::Error::last_os_error();
+        if failed.kind() != io::ErrorKind::Interrupted {
+            return Err(failed);
+        }
+    }
+    Ok(if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) as u8 } else { 1 })
+}
+
+/// Keeps later mounts in this mount namespace.
+pub fn keep_mounts_private() -> io::Result<()> {
+    use rustix::mount::MountPropagationFlags as Flags;
+    Ok(rustix::mount::mount_change("/", Flags::REC | Flags::PRIVATE)?)
+}
+
+/// The socket that the process which started this one has left to it.
+pub fn handed_down() -> BorrowedFd<'static> {
+    // SAFETY: it is open in a guest in real time, and nothing closes it.
+    unsafe { BorrowedFd::borrow_raw(fullpipe_guest::plan::SOCKET) }
+}
+
+/// Sends bytes with copies of two descriptors.
+pub fn send_descriptors(
+    to: &impl AsFd,
+    bytes: &[u8],
+    descriptors: &[OwnedFd; 2],
+) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut ancillary = net::SendAncillaryBuffer::new(&mut space);
+    let borrowed = descriptors.each_ref().map(AsFd::as_fd);
+    ancillary.push(net::SendAncillaryMessage::ScmRights(&borrowed));
+    net::sendmsg(to, &[io::IoSlice::new(bytes)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+/// Gives a socket a receive buffer of that size, or the largest that the user may have.
+pub fn receive_buffer(fd: &OwnedFd, bytes: i32) -> io::Result<()> {
+    set_number(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, bytes)
+        .or_else(|_| set_number(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, bytes))
+}
+
+/// Gives a socket a send buffer of that size, or the largest that the user may have.
+pub fn send_buffer(fd: &OwnedFd, bytes: i32) -> io::Result<()> {
+    set_number(fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, bytes)
+        .or_else(|_| set_number(fd, libc::SOL_SOCKET, libc::SO_SNDBUF, bytes))
 }
 
 /// Makes timers of the caller, and of threads that it starts, fire when they are due, not up to 50 us later.
@@ -263,7 +339,7 @@ pub fn send(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
 }
 
 /// Receives; says how much.
-pub fn receive(fd: &OwnedFd, into: &mut [u8]) -> io::Result<usize> {
+pub fn receive(fd: &impl AsFd, into: &mut [u8]) -> io::Result<usize> {
     Ok(net::recv(fd, into, RecvFlags::empty())?.1)
 }
 
@@ -347,8 +423,11 @@ pub fn bpf_descriptor(fd: i32) -> io::Result<OwnedFd> {
     owned(fd)
 }
 
-/// Writes what the kernel holds back of a file and waits for that.
+/// Writes what the kernel holds back of a file and waits for that. Processes of one kernel see it without.
 pub fn write_back(file: &std::fs::File) -> io::Result<()> {
+    if IS_MACHINES_OWN.load(Ordering::Relaxed) {
+        return Ok(());
+    }
     let all = libc::SYNC_FILE_RANGE_WAIT_BEFORE
         | libc::SYNC_FILE_RANGE_WRITE
         | libc::SYNC_FILE_RANGE_WAIT_AFTER;

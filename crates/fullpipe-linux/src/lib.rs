@@ -14,6 +14,7 @@
 mod counters;
 pub mod doctor;
 mod flows;
+pub mod host;
 pub mod kernel;
 mod lower;
 mod machine;

@@ -14,7 +14,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// Name of the file with the kernel's output.
@@ -76,17 +76,30 @@ impl Machine {
         rootfs: RootFs,
         patience: Patience,
     ) -> Result<Machine, String> {
+        let command = boot::command(parts, rootfs.path());
+        Machine::spawn(command, rootfs, parts.memory_directory.into(), patience)
+    }
+
+    /// Starts a guest by that command; `memory` is the directory of its memory.
+    ///
+    /// # Errors
+    /// As [`Machine::start`].
+    pub(super) fn spawn(
+        mut command: Command,
+        rootfs: RootFs,
+        memory: PathBuf,
+        patience: Patience,
+    ) -> Result<Machine, String> {
         // The kernel's output and errors go to one file, in their order.
         let console = || {
             let console = File::create(rootfs.file(CONSOLE))?;
             Ok((console.try_clone()?, console))
         };
         let (output, errors) = console().map_err(|e: io::Error| rootfs::cannot_write(&e))?;
-        let mut command = boot::command(parts, rootfs.path());
         command.stdin(Stdio::null()).stdout(output).stderr(errors).process_group(0);
+        let program = command.get_program().to_owned();
         let child =
-            command.spawn().map_err(|e| format!("cannot start {}: {e}", parts.kernel.display()))?;
-        let memory: PathBuf = parts.memory_directory.into();
+            command.spawn().map_err(|e| format!("cannot start {}: {e}", program.display()))?;
         let (room, seen) = (free_space(&memory), (0, Duration::ZERO, Instant::now()));
         Ok(Machine { child, rootfs, memory, room, seen, patience })
     }

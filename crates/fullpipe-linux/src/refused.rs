@@ -22,6 +22,17 @@ pub(super) fn failed(refusal: &Refusal, run: &Resolved, family: Family) -> Faile
     }
 }
 
+/// The same for the engine `host`, on this machine's kernel.
+pub(super) fn failed_on_this_kernel(refusal: &Refusal, run: &Resolved) -> Failed {
+    let Refusal { asked, said } = refusal;
+    match wanted(asked, run, Family::default()) {
+        Some(Wanted { key, value, why, .. }) => Failed::Scenario(format!(
+            "engine host cannot do {key} = {value}: this machine's kernel refuses it: {why}{said}"
+        )),
+        None => Failed::Machine(format!("this machine's kernel refuses {asked}: {said}")),
+    }
+}
+
 /// A refused setting of a scenario.
 struct Wanted {
     key: String,

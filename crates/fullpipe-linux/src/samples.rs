@@ -2,6 +2,7 @@
 
 use super::counters::Names;
 use super::flows::{FlowState, SendingEnd};
+use super::host::Emulator;
 use super::qdiscs::{self, Counted};
 use super::tcp_info::{TcpInfo, number};
 use super::topology::{Counters, List, Seen, Watched};
@@ -41,6 +42,10 @@ pub(super) struct Samples {
     counter_names: Names,
     /// The congestion control that was asked for, of each flow.
     pub(super) congestion: Vec<String>,
+    /// The path of the engine `host`.
+    pub(super) emulator: Option<Emulator>,
+    /// Stages of that path, by the time of their sample, ns.
+    emulated: BTreeMap<u64, Vec<StageSample>>,
 }
 
 /// Records of a sample that have arrived.
@@ -88,6 +93,8 @@ impl Samples {
             lists: HashMap::new(),
             counter_names: Names::default(),
             congestion: Vec::new(),
+            emulator: None,
+            emulated: BTreeMap::new(),
         }
     }
 
@@ -164,6 +171,10 @@ impl Samples {
     /// Passes the complete samples on to the sink, with `all` also those that never will be; returns the time of the
     /// last one.
     pub(super) fn emit(&mut self, sink: &mut dyn Sink, all: bool) -> Option<Time> {
+        if let Some(emulator) = &mut self.emulator {
+            self.emulated.extend(emulator.samples().map(|own| (own.time, own.stages)));
+            self.failed = self.failed.take().or(emulator.failure());
+        }
         let mut last = None;
         while self.next <= self.end && (self.is_whole() || all && !self.waiting.is_empty()) {
             let pending = self.waiting.remove(&self.next).unwrap_or_default();
@@ -181,6 +192,9 @@ impl Samples {
     /// Whether the next sample is complete. The last sample waits for the records of the guest's end.
     fn is_whole(&self) -> bool {
         if self.next == self.end && !self.done {
+            return false;
+        }
+        if self.emulator.is_some() && !self.emulated.contains_key(&self.next) {
             return false;
         }
         self.waiting
@@ -221,7 +235,12 @@ impl Samples {
 
         // A qdisc without a record keeps the counters that it had.
         self.counted.extend(pending.qdiscs);
+        let emulated = self.emulated.remove(&self.next).into_iter().flatten();
+        emulated.for_each(|stage| sink.stage(&stage));
         for index in 0..self.stages.len() {
+            if self.stages[index].seen == Seen::Emulator {
+                continue;
+            }
             let (entered, counted) = self.counted(self.stages[index].seen);
             let busy_ns = self.works(index, time, counted);
             let sample = stage_sample(time, index as u16, entered, counted);
@@ -259,6 +278,7 @@ impl Samples {
                 Counted { drops: came.saturating_sub(left.packets), ..left }
             }
             Seen::List(list) => self.lists.get(&list).copied().unwrap_or_default(),
+            Seen::Emulator => Counted::default(),
         };
         (counted.packets + counted.waiting, counted)
     }

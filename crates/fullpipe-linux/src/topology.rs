@@ -38,6 +38,8 @@ pub(super) enum Seen {
     Router { before: Counters, after: Counters },
     /// The guest's word at the end about a list of losses.
     List(List),
+    /// The emulator of the engine `host`, which samples it.
+    Emulator,
 }
 
 impl Seen {
@@ -48,7 +50,7 @@ impl Seen {
             Seen::Marking { queue: one, by: other }
             | Seen::Copies { after: one, before: other }
             | Seen::Router { before: one, after: other } => (Some(one), Some(other)),
-            Seen::List(_) => (None, None),
+            Seen::List(_) | Seen::Emulator => (None, None),
         };
         one.into_iter().chain(other)
     }

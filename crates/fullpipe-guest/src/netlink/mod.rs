@@ -5,6 +5,7 @@ pub mod filter;
 pub mod link;
 pub mod message;
 pub mod qdisc;
+pub mod queue;
 pub mod route;
 
 use std::io;

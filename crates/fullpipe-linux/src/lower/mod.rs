@@ -273,6 +273,7 @@ pub(super) fn lower(run: &Resolved, family: Family) -> Result<Lowered, String> {
         nfs: run.nfs.iter().map(|own| nfs::mount(own, run)).collect(),
         datagrams: run.datagrams.iter().map(|own| datagrams::datagrams(own, run)).collect(),
         watched: topology::watches(&stages),
+        real_time: false,
     };
 
     // Any host may have a mount or a server, so all get the settings of NFS.
@@ -282,6 +283,28 @@ pub(super) fn lower(run: &Resolved, family: Family) -> Result<Lowered, String> {
     }
     let memory_mib = memory::of_kernel_mib(run);
     Ok(Lowered { plan, words: flows::words(run, family).map_err(text)?, stages, memory_mib })
+}
+
+/// The plan of a guest in real time: two hosts and a router between them, without qdiscs and elements.
+pub(super) fn bare(run: &Resolved) -> Plan {
+    Plan {
+        end_ns: run.duration.0,
+        sample_ns: run.report.sample.0,
+        counters_ns: run.report.counters.unwrap_or(COUNTERS).0,
+        mtu: run.path.mtu,
+        gso: true,
+        seed: run.seed,
+        sysctl: Vec::new(),
+        sender: hosts::host(&run.hosts.sender),
+        routers: vec![plan::Router::default()],
+        receiver: hosts::host(&run.hosts.receiver),
+        beside: Vec::new(),
+        flows: run.flow.iter().map(|flow| flows::flow(flow, run)).collect(),
+        nfs: Vec::new(),
+        datagrams: run.datagrams.iter().map(|own| datagrams::datagrams(own, run)).collect(),
+        watched: Vec::new(),
+        real_time: true,
+    }
 }
 
 /// An extra host at the sender's end.

@@ -9,7 +9,7 @@ pub use crate::scenario::engine::{Engine, Failed, Outcome, Support};
 pub use crate::scenario::without;
 pub use fullpipe_linux as linux;
 
-static ENGINES: [&dyn Engine; 2] = [&sim::Simulator, &linux::LINUX];
+static ENGINES: [&dyn Engine; 3] = [&sim::Simulator, &linux::LINUX, &linux::host::HOST];
 
 /// All engines, the default one first.
 pub fn engines() -> &'static [&'static dyn Engine] {
