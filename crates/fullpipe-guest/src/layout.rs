@@ -4,7 +4,7 @@
 use std::net::Ipv4Addr;
 use std::ops::Range;
 
-use fullpipe_guest::plan::{MAX_ROUTERS, Nfs, Plan};
+use fullpipe_guest::plan::{FIRST_PORT, MAX_ROUTERS, Nfs, Plan};
 
 use crate::netlink::diag::End;
 use crate::netlink::route::Network;
@@ -127,7 +127,7 @@ pub fn ends_of_datagrams(plan: &Plan, index: usize) -> [End; 2] {
 
 /// Port at which the receiver waits for a flow.
 pub fn receiver_port(flow: usize) -> u16 {
-    5001 + flow as u16
+    FIRST_PORT + flow as u16
 }
 
 /// Source port of a flow. The seed moves it, and so changes the flow's hash in a qdisc.

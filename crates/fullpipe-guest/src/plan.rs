@@ -37,6 +37,9 @@ pub const REAL_TIME: &str = "--real-time";
 /// Descriptor of the socket by which a guest in real time hands its packets over.
 pub const SOCKET: i32 = 3;
 
+/// Port at which the receiver waits for the first connection; the next one has the next port.
+pub const FIRST_PORT: u16 = 5001;
+
 /// Number of the queue with packets as TCP hands them down (GSO).
 pub const WHOLE_QUEUE: u16 = 0;
 /// Number of the queue with the segments of packets whose segments differ in their fate.

@@ -2,7 +2,7 @@
 
 use super::counters::Names;
 use super::flows::{FlowState, SendingEnd};
-use super::host::Emulator;
+use super::host::{Emulator, Sampled};
 use super::qdiscs::{self, Counted};
 use super::tcp_info::{TcpInfo, number};
 use super::topology::{Counters, List, Seen, Watched};
@@ -45,7 +45,7 @@ pub(super) struct Samples {
     /// The path of the engine `host`.
     pub(super) emulator: Option<Emulator>,
     /// Stages of that path, by the time of their sample, ns.
-    emulated: BTreeMap<u64, Vec<StageSample>>,
+    emulated: BTreeMap<u64, Sampled>,
 }
 
 /// Records of a sample that have arrived.
@@ -172,7 +172,7 @@ impl Samples {
     /// last one.
     pub(super) fn emit(&mut self, sink: &mut dyn Sink, all: bool) -> Option<Time> {
         if let Some(emulator) = &mut self.emulator {
-            self.emulated.extend(emulator.samples().map(|own| (own.time, own.stages)));
+            self.emulated.extend(emulator.samples().map(|own| (own.time, own)));
             self.failed = self.failed.take().or(emulator.failure());
         }
         let mut last = None;
@@ -235,8 +235,8 @@ impl Samples {
 
         // A qdisc without a record keeps the counters that it had.
         self.counted.extend(pending.qdiscs);
-        let emulated = self.emulated.remove(&self.next).into_iter().flatten();
-        emulated.for_each(|stage| sink.stage(&stage));
+        let emulated = self.emulated.remove(&self.next).unwrap_or_default();
+        emulated.stages.iter().for_each(|stage| sink.stage(stage));
         for index in 0..self.stages.len() {
             if self.stages[index].seen == Seen::Emulator {
                 continue;
@@ -248,6 +248,7 @@ impl Samples {
         }
         self.sampled_at = time;
         pending.counters.iter().for_each(|counter| sink.counter(counter));
+        emulated.counters.iter().for_each(|counter| sink.counter(counter));
     }
 
     /// Busy time of a stage up to `time`, ns. Packets that a qdisc has counted may be on the wire still.

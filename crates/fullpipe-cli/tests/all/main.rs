@@ -8,6 +8,7 @@ mod datagram_readers;
 mod doctor;
 mod failures;
 mod help;
+mod host_engine;
 mod interrupt;
 mod kernel;
 mod linux_aborts;

@@ -15,7 +15,7 @@ use super::machine::{Machine, PATIENCE};
 use super::rootfs::{self, RootFs};
 use super::samples::Samples;
 use super::{Following, Stop, lower, memory, refused};
-pub(super) use emulator::Emulator;
+pub(super) use emulator::{Emulator, Sampled};
 use fullpipe_base::trace::{Control, Sink};
 use fullpipe_base::units::Time;
 use fullpipe_scenario::Resolved;

@@ -11,6 +11,10 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         let key = station.key();
         let kernel = format!("{} for {}", release(), station.host.config.kernel);
         answers.push((format!("{key}.kernel"), Support::Noted(kernel)));
+        if station.host.config.sysctl.tcp_ecn == Some(1) {
+            let why = "queues of this engine write no marks into packets yet";
+            answers.push(refused(&format!("{key}.sysctl.net.ipv4.tcp_ecn"), why));
+        }
     }
     if run.report.packets.is_some() {
         answers.push(refused("report.packets", "this engine records no single packets yet"));

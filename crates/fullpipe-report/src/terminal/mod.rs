@@ -9,6 +9,7 @@ mod counters;
 mod crowd;
 mod datagrams;
 mod dropped;
+mod emulated;
 mod findings;
 mod flow;
 pub mod grid;

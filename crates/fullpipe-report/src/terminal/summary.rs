@@ -3,7 +3,8 @@
 use super::grid::wrap;
 use super::sections::{Section, fit};
 use super::{
-    Style, compared, datagrams, dropped, findings, held_back, judged, messages, nfs, runs, shared,
+    Style, compared, datagrams, dropped, emulated, findings, held_back, judged, messages, nfs,
+    runs, shared,
 };
 use fullpipe_analysis::document::{Document, Run};
 use fullpipe_analysis::numbers;
@@ -49,6 +50,7 @@ fn sections(document: &Document, is_whole: bool, style: Style) -> Vec<Section> {
         of_each(datagrams::lines, 8),
         of_each(messages::lines, 8),
         of_each(nfs::lines, 8),
+        of_each(emulated::lines, 8),
     ];
 
     // Sections of single flows would bury a summary of many runs.

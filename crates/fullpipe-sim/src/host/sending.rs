@@ -89,6 +89,9 @@ impl Host {
         let reverse = shared.reverse_of[flow];
         let mut other = reverse.and_then(|reverse| Some((self.receives.take(reverse)?, reverse)));
         let state = &mut self.sends[flow];
+        if let Some((end, _)) = &other {
+            state.tcp.note_options(end.tcp.option_bytes());
+        }
         let mut output = self.out.output(flow, cpu, shared);
         output.reverse_receiver = other.as_mut().map(|(end, reverse)| (&mut end.tcp, *reverse));
         output.tsq = state.overhead.map(|overhead| (&mut tsq, overhead));

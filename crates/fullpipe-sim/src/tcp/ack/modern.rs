@@ -50,6 +50,14 @@ fn flags_of_event(is_slow_path: bool, flags: &Flags) -> u32 {
 }
 
 impl Sender {
+    /// Passes an ACK to a control that asks for it, before its losses are known.
+    #[inline]
+    fn report_ack(&mut self, is_slow_path: bool, flags: &Flags, now: Time) {
+        if self.cc.hears_acks() {
+            self.in_ack_event(flags_of_event(is_slow_path, flags), now);
+        }
+    }
+
     pub(in crate::tcp) fn ack_modern(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
         self.refresh_clock(out.now());
         let echoes = self.timestamps && ack.tsecr != 0;
@@ -101,7 +109,7 @@ impl Sender {
         flags.ece = ack.ece && self.ecn.agreed;
         // no_queue: with nothing in flight only D-SACKs and answers to window probes (tcp_ack_probe) count.
         if nothing_out {
-            self.in_ack_event(flags_of_event(is_slow_path, &flags), out.now());
+            self.report_ack(is_slow_path, &flags, out.now());
             if flags.dsacking {
                 self.fastretrans_alert_modern(prior_una, 0, &mut flags, out);
             }
@@ -112,7 +120,7 @@ impl Sender {
         if let Some(rack) = &mut self.board.rack {
             rack.update_reo_wnd();
         }
-        self.in_ack_event(flags_of_event(is_slow_path, &flags), out.now());
+        self.report_ack(is_slow_path, &flags, out.now());
         self.process_tlp_ack(ack.ack, &flags, out);
         // tcp_ack_is_dubious: only a doubtful ACK enters the state machine.
         let mut resend = Resend::Nothing;

@@ -84,11 +84,9 @@ impl Sender {
 
     /// tcp_in_ack_event: passes an ACK with its flags to the control before its losses are known.
     pub(in crate::tcp) fn in_ack_event(&mut self, flags: u32, now: Time) {
-        if self.cc.hears_acks() {
-            self.sync_clock(now);
-            self.cc.sock_mut().mss_cache = self.tso.mss_now();
-            self.cc.in_ack_event(flags);
-        }
+        self.sync_clock(now);
+        self.cc.sock_mut().mss_cache = self.tso.mss_cache();
+        self.cc.in_ack_event(flags);
     }
 
     /// tcp_rate_gen and tcp_cong_control, at the end of an ACK up to `ack`.

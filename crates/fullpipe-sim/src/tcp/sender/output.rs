@@ -26,7 +26,6 @@ impl Sender {
     /// tcp_write_xmit: sends allowed data and validates cwnd, also when no data is unsent.
     pub(in crate::tcp) fn write_xmit(&mut self, nagle_off: bool, out: &mut impl Output) {
         self.refresh_clock(out.now());
-        self.note_options(out.option_bytes());
 
         // tcp_mtu_probe: a probe is sent before other data, or holds it back.
         let mut probing = Probing::None;
@@ -61,7 +60,6 @@ impl Sender {
     /// tcp_push_one: sends the allowed part of the first unsent skb.
     pub(in crate::tcp) fn push_one(&mut self, out: &mut impl Output) {
         self.refresh_clock(out.now());
-        self.note_options(out.option_bytes());
         let (sent, limited) = self.send_and_count(Push::One, true, out);
         if sent > 0 {
             self.schedule_loss_probe(out);

@@ -9,8 +9,9 @@ pub(in crate::tcp) struct Tso {
     is_on: bool,
     /// Bytes of a segment under the largest window that the peer has offered, with no SACK blocks (mss_cache).
     mss_cache: u32,
-    /// Bytes that SACK blocks take in each segment now.
+    /// Bytes that SACK blocks take in each segment now, and those that are left for data.
     options: u32,
+    mss_now: u32,
     /// Size to which the last write filled its skbs, bytes (size_goal).
     goal: u32,
     /// Jiffy since which a large skb has waited for more data (tso_deferred).
@@ -20,7 +21,7 @@ pub(in crate::tcp) struct Tso {
 impl Tso {
     /// Sizes of a new connection: a segment has `mss` bytes, and so has an skb.
     pub(in crate::tcp) fn new(is_on: bool, mss: u32) -> Tso {
-        Tso { is_on, mss_cache: mss, options: 0, goal: mss, deferred: None }
+        Tso { is_on, mss_cache: mss, options: 0, mss_now: mss, goal: mss, deferred: None }
     }
 
     /// Whether the NIC cuts skbs into segments.
@@ -38,7 +39,7 @@ impl Tso {
     /// Most bytes of one segment now: SACK blocks leave less room for data (6.12 `tcp_current_mss`).
     #[inline]
     pub(in crate::tcp) fn mss_now(&self) -> u32 {
-        self.mss_cache.saturating_sub(self.options).max(1)
+        self.mss_now
     }
 
     /// Whether segments carry SACK blocks now.
@@ -50,13 +51,21 @@ impl Tso {
     /// Notes the bytes that SACK blocks take in each segment from now on.
     #[inline]
     pub(in crate::tcp) fn note_options(&mut self, bytes: u32) {
-        self.options = bytes;
+        if bytes != self.options {
+            self.options = bytes;
+            self.leave_room();
+        }
+    }
+
+    fn leave_room(&mut self) {
+        self.mss_now = self.mss_cache.saturating_sub(self.options).max(1);
     }
 
     /// Bounds a segment to `bytes` from now on.
     #[inline]
     pub(in crate::tcp) fn bound_mss(&mut self, bytes: u32) {
         self.mss_cache = bytes;
+        self.leave_room();
     }
 
     /// Size to which the last write filled its skbs, bytes.

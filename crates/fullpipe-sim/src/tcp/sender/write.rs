@@ -55,8 +55,8 @@ impl Sender {
         self.tso.mss_now()
     }
 
-    /// Notes the bytes that SACK blocks of this socket take in each segment from now on. Each call that may send begins with
-    /// it (6.12 `tcp_current_mss`).
+    /// Notes the bytes that SACK blocks of this socket take in each segment from now on. The host does so before each turn of
+    /// TCP; calls that send again look anew, for a D-SACK goes with one segment (6.12 `tcp_current_mss`).
     pub(crate) fn note_options(&mut self, bytes: u32) {
         self.tso.note_options(bytes);
     }

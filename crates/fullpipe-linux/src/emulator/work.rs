@@ -1,9 +1,12 @@
 //! The emulator's thread.
 
 use super::handed_over::{self, HandedOver};
-use super::lane::{Given, Lane, SEGMENTS_QUEUE, WHOLE_QUEUE};
+use super::lane::{Flows, Given, Lane, SEGMENTS_QUEUE, WHOLE_QUEUE};
+use super::lateness::Tally;
 use super::queue::{Queue, Verdict};
 use super::{Sampled, chains};
+use fullpipe_base::path::Direction;
+use fullpipe_base::trace::Counter;
 use fullpipe_base::units::Time;
 use fullpipe_guest::record::LEFT_DEVICE;
 use fullpipe_scenario::Resolved;
@@ -35,14 +38,19 @@ pub(super) fn work(
     // A guest that ended has said why.
     let Some(HandedOver { queues: [whole, segments], start }) = received else { return Ok(()) };
     sharpen();
-    let lanes = chains(run).map(|chain| Lane::new(chain, run.path.mtu));
+    let [forward, back] = chains(run);
+    let mtu = run.path.mtu;
+    let lanes = [
+        Lane::new(forward, flows(run, Direction::Forward), mtu),
+        Lane::new(back, flows(run, Direction::Backward), mtu),
+    ];
     let mut work = Work {
         queues: [Queue::new(whole, WHOLE_QUEUE), Queue::new(segments, SEGMENTS_QUEUE)],
         lanes,
         start,
         sampled: 0,
         given: Vec::new(),
-        late: Lateness::new(),
+        tally: Tally::default(),
     };
     while !stop.load(Ordering::Relaxed) {
         let now = work.now();
@@ -50,10 +58,20 @@ pub(super) fn work(
         work.act(now).and_then(|()| work.read()).map_err(|e| format!("the path: {e}"))?;
         work.wait().map_err(|e| format!("the path: {e}"))?;
     }
-    if std::env::var_os("FULLPIPE_HOST_DEBUG").is_some() {
-        eprintln!("late {:?} drops {:?}", work.late, work.lanes.each_ref().map(|own| own.drops));
-    }
     Ok(())
+}
+
+/// Flows of the connections whose packets go in that direction. Datagrams have the numbers after the flows.
+fn flows(run: &Resolved, direction: Direction) -> Flows {
+    let count = run.flow.len();
+    let numbers: Vec<u16> = (0..count + run.datagrams.len()).map(|number| number as u16).collect();
+    let mut flows = Flows { data: numbers.clone(), acks: numbers };
+    for (number, flow) in run.flow.iter().enumerate() {
+        let connection = run.answered_by(flow).unwrap_or(number);
+        let goes = if flow.direction == direction { &mut flows.data } else { &mut flows.acks };
+        goes[connection] = number as u16;
+    }
+    flows
 }
 
 /// Lets the thread wake when it is due, before others where it may.
@@ -67,26 +85,6 @@ fn sharpen() {
     }
 }
 
-/// How late packets left, in ns.
-#[derive(Debug)]
-struct Lateness {
-    /// Packets by the binary logarithm of their lateness in ns.
-    counts: [u64; 40],
-    most: u64,
-}
-
-impl Lateness {
-    fn new() -> Lateness {
-        Lateness { counts: [0; 40], most: 0 }
-    }
-
-    fn add(&mut self, ns: u64) {
-        let at = (64 - ns.leading_zeros() as usize).min(self.counts.len() - 1);
-        self.counts[at] += 1;
-        self.most = self.most.max(ns);
-    }
-}
-
 struct Work {
     queues: [Queue; 2],
     /// Forward, then back.
@@ -96,7 +94,7 @@ struct Work {
     /// Time of the last sample, ns.
     sampled: u64,
     given: Vec<Given>,
-    late: Lateness,
+    tally: Tally,
 }
 
 impl Work {
@@ -119,8 +117,10 @@ impl Work {
                 stage,
                 ..sample
             });
+            let stages = stages.collect();
+            let counters = if time == end { self.counters(Time(time)) } else { Vec::new() };
             // The run may have ended.
-            let _ = samples.send(Sampled { time, stages: stages.collect() });
+            let _ = samples.send(Sampled { time, stages, counters });
             self.sampled = time;
         }
     }
@@ -133,7 +133,7 @@ impl Work {
         self.give()?;
         for lane in &mut self.lanes {
             while let Some(due) = lane.release(now) {
-                self.late.add(now.saturating_sub(due.at));
+                self.tally.late.add(now.saturating_sub(due.at));
                 self.queues[usize::from(due.queue)].decide(due.id, Verdict::Accept)?;
             }
         }
@@ -143,7 +143,13 @@ impl Work {
     /// Reads the packets that have come.
     fn read(&mut self) -> io::Result<()> {
         for number in [WHOLE_QUEUE, SEGMENTS_QUEUE] {
-            let count = self.queues[usize::from(number)].read()?;
+            let count = match self.queues[usize::from(number)].read() {
+                Err(failed) if failed.raw_os_error() == Some(libc::ENOBUFS) => {
+                    self.tally.overruns += 1;
+                    0
+                }
+                other => other?,
+            };
             let now = Time(self.now());
             for at in 0..count {
                 let Some(packet) = self.queues[usize::from(number)].packet(at) else { continue };
@@ -156,6 +162,12 @@ impl Work {
             self.give()?;
         }
         self.queues.iter_mut().try_for_each(Queue::flush)
+    }
+
+    /// Counters of the emulator at the run's end.
+    fn counters(&mut self, time: Time) -> Vec<Counter> {
+        self.tally.drops = self.lanes.iter().map(|lane| lane.drops).sum();
+        self.tally.counters(time)
     }
 
     fn give(&mut self) -> io::Result<()> {

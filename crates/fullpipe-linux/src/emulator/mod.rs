@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `queue.rs` | packets and verdicts as netlink messages |
 //! | `lane.rs` | one direction: link elements, and the packets that wait for their fate or their time |
+//! | `lateness.rs` | how late packets left |
+//! | `handed_over.rs` | what the guest sends: the queues, the start |
 //! | `work.rs` | the thread: packets in, verdicts out, samples |
 //!
 //! The elements are the simulator's own ([`fullpipe_sim::link`]). A packet of many segments (GSO) is one train of packets
@@ -11,11 +13,12 @@
 
 mod handed_over;
 mod lane;
+mod lateness;
 mod queue;
 mod work;
 
 use crate::topology::{Seen, Watched};
-use fullpipe_base::trace::{StageInfo, StageSample};
+use fullpipe_base::trace::{Counter, StageInfo, StageSample};
 use fullpipe_scenario::Resolved;
 use fullpipe_sim::link::chain::Chain;
 use fullpipe_sim::stage::Samples;
@@ -26,10 +29,13 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, JoinHandle};
 
 /// Stages of the path at one sample.
+#[derive(Default)]
 pub(crate) struct Sampled {
     /// Time of the sample, ns from the run's start.
     pub(crate) time: u64,
     pub(crate) stages: Vec<StageSample>,
+    /// Counters of the emulator, at the run's end alone.
+    pub(crate) counters: Vec<Counter>,
 }
 
 /// The thread that gives verdicts. It ends when this is dropped.

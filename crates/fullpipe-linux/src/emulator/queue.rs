@@ -96,8 +96,10 @@ impl Queue {
         };
         if count < 0 {
             let failed = io::Error::last_os_error();
-            let is_empty = failed.kind() == io::ErrorKind::WouldBlock;
-            return if is_empty { Ok(0) } else { Err(failed) };
+            return match failed.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(0),
+                _ => Err(failed),
+            };
         }
         for (length, head) in self.lengths.iter_mut().zip(&heads[..count as usize]) {
             *length = head.msg_len as usize;
@@ -158,6 +160,7 @@ fn parse(message: &[u8]) -> Option<Packet<'_>> {
     let number = |value: &[u8]| Some(u32::from_be_bytes(value.get(..4)?.try_into().ok()?));
     let mut rest = message.get(HEADS..)?;
     while let Some(head) = rest.get(..4) {
+        // An attribute that is cut ends the message.
         let length = usize::from(u16::from_ne_bytes([head[0], head[1]]));
         let value = rest.get(4..length)?;
         match u16::from_ne_bytes([head[2], head[3]]) {
@@ -169,4 +172,48 @@ fn parse(message: &[u8]) -> Option<Packet<'_>> {
         rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
     }
     Some(Packet { id: id?, device, bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A message of attributes, each with a number of its kind.
+    fn message(kind: u16, attributes: &[(u16, &[u8])]) -> Vec<u8> {
+        let mut bytes = vec![0; 20];
+        bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
+        for (kind, value) in attributes {
+            bytes.extend((value.len() as u16 + 4).to_ne_bytes());
+            bytes.extend(kind.to_ne_bytes());
+            bytes.extend(*value);
+            bytes.resize(bytes.len().next_multiple_of(4), 0);
+        }
+        bytes
+    }
+
+    #[test]
+    fn a_packet_has_its_number_its_device_and_its_beginning() {
+        let head = [0, 0, 1, 2, 8, 0, 2];
+        let whole = message(0x300, &[(1, &head), (5, &[0, 0, 0, 3]), (10, &[0x45, 0, 0])]);
+        let packet = parse(&whole).expect("a packet");
+        assert_eq!(packet, Packet { id: 258, device: 3, bytes: &[0x45, 0, 0] });
+    }
+
+    #[test]
+    fn other_and_cut_messages_are_no_packets() {
+        let head = [0, 0, 1, 2, 8, 0, 2];
+        assert_eq!(parse(&message(2, &[(1, &head)])), None);
+        assert_eq!(parse(&message(0x300, &[(5, &[0, 0, 0, 3])])), None);
+        let whole = message(0x300, &[(1, &head)]);
+        for length in 0..whole.len() - 4 {
+            assert_eq!(parse(&whole[..length]), None, "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn verdicts_have_the_numbers_of_netfilter() {
+        assert_eq!(Verdict::Drop.number(), 0);
+        assert_eq!(Verdict::Accept.number(), 1);
+        assert_eq!(Verdict::Requeue(1).number(), 0x1_0003);
+    }
 }

@@ -15,7 +15,7 @@ const OPEN: u64 = u64::MAX;
 const LOST: u64 = u64::MAX - 1;
 
 /// Queues of the kernel, by number.
-pub(super) use fullpipe_guest::plan::{SEGMENTS_QUEUE, WHOLE_QUEUE};
+pub(super) use fullpipe_guest::plan::{FIRST_PORT, SEGMENTS_QUEUE, WHOLE_QUEUE};
 
 /// A packet of the kernel whose segments have no fate yet, or not all of them.
 struct Undecided {
@@ -52,9 +52,29 @@ pub(super) struct Given {
     pub(super) verdict: Verdict,
 }
 
+/// Flows of each connection in one direction, by the connection's number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Flows {
+    /// Flow whose data goes in this direction.
+    pub(super) data: Vec<u16>,
+    /// Flow whose ACKs do.
+    pub(super) acks: Vec<u16>,
+}
+
+impl Flows {
+    /// Flow of a packet: a connection's number follows from the receiver's port.
+    fn of(&self, shape: &Shape) -> u16 {
+        let numbers = shape.ports.into_iter().map(|port| port.wrapping_sub(FIRST_PORT));
+        let all = if shape.kind == Kind::Ack { &self.acks } else { &self.data };
+        let mut found = numbers.filter_map(|number| all.get(usize::from(number)));
+        found.next().copied().unwrap_or_default()
+    }
+}
+
 /// One direction.
 pub(super) struct Lane {
     chain: Chain,
+    flows: Flows,
     /// Largest IP packet of the path, bytes.
     mtu: u32,
     /// Number of the next segment.
@@ -69,9 +89,10 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    pub(super) fn new(chain: Chain, mtu: u32) -> Lane {
+    pub(super) fn new(chain: Chain, flows: Flows, mtu: u32) -> Lane {
         Lane {
             chain,
+            flows,
             mtu,
             next: 0,
             undecided: VecDeque::new(),
@@ -94,7 +115,8 @@ impl Lane {
         // Segments of the full size are one train, a shorter last one is another.
         let parts = [(shape.full, shape.full_bytes), (u32::from(shape.rest > 0), shape.rest)];
         for (count, ip_len) in parts.into_iter().filter(|(count, _)| *count > 0) {
-            let train = Train { count, ip_len, serial: self.next, ..shape.train(now) };
+            let flow = self.flows.of(&shape);
+            let train = Train { flow, count, ip_len, serial: self.next, ..shape.train(now) };
             self.next += u64::from(count);
             self.chain.push(&train, &mut self.arrivals);
         }
@@ -219,6 +241,8 @@ struct Shape {
     rest: u32,
     kind: Kind,
     ecn: Ecn,
+    /// Source and destination port of TCP or UDP.
+    ports: [u16; 2],
 }
 
 impl Shape {
@@ -234,6 +258,7 @@ impl Shape {
             _ => Ecn::NotEct,
         };
         let is_tcp = byte(9) == 6;
+        let ports = [ip, ip + 2].map(|at| u16::from_be_bytes([byte(at), byte(at + 1)]));
         let headers = ip as u32 + u32::from(byte(ip + 12) >> 4) * 4;
         let payload = total.saturating_sub(headers);
         let kind = match is_tcp {
@@ -242,12 +267,12 @@ impl Shape {
             false => Kind::Datagram,
         };
         if !is_tcp || total <= mtu || headers >= mtu || headers > SEEN_BYTES {
-            return Shape { full: 1, full_bytes: total.max(1), rest: 0, kind, ecn };
+            return Shape { full: 1, full_bytes: total.max(1), rest: 0, kind, ecn, ports };
         }
         let each = mtu - headers;
         let rest = payload % each;
         let rest = if rest > 0 { rest + headers } else { 0 };
-        Shape { full: payload / each, full_bytes: mtu, rest, kind, ecn }
+        Shape { full: payload / each, full_bytes: mtu, rest, kind, ecn, ports }
     }
 
     /// Number of segments.
@@ -280,3 +305,7 @@ impl Shape {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "lane_tests.rs"]
+mod tests;
