@@ -24,7 +24,9 @@ PICTURE = {
     "fullpipe-sim": {"fullpipe-base"},
     "fullpipe-trace": {"fullpipe-base"},
     "fullpipe-scenario": {"fullpipe-base", "fullpipe-trace", "fullpipe-sim"},
-    "fullpipe-linux": {"fullpipe-base", "fullpipe-trace", "fullpipe-guest", "fullpipe-scenario"},
+    "fullpipe-linux": {
+        "fullpipe-base", "fullpipe-trace", "fullpipe-sim", "fullpipe-guest", "fullpipe-scenario",
+    },
     "fullpipe-analysis": {"fullpipe-base", "fullpipe-trace", "fullpipe-scenario"},
     "fullpipe-report": {"fullpipe-analysis"},
     "fullpipe": {

@@ -86,6 +86,7 @@ fn plan() -> Plan {
         counters_ns: 10_000_000,
         mtu: 9000,
         gso: false,
+        real_time: false,
         seed: 1,
         sysctl: vec![("net/core/rmem_max".into(), "2147483647".into())],
         sender: host.clone(),

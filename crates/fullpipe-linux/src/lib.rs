@@ -8,11 +8,13 @@
 //! | `rootfs.rs`, `memory.rs`, `machine.rs` | the guest's files, its memory and its process |
 //! | `refused.rs` | values that the kernel does not take, by the scenario's keys |
 //! | `records.rs`, `samples.rs`, `flows.rs`, `counters.rs`, `qdiscs.rs`, `tcp_info.rs` | its records, as the trace's rows |
+//! | `host/`, `emulator/` | the engine `host`: this machine's kernel, and the path in front of it |
 //!
 //! The guest itself is the crate `fullpipe-guest`.
 
 mod counters;
 pub mod doctor;
+mod emulator;
 mod flows;
 pub mod host;
 pub mod kernel;

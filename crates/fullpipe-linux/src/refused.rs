@@ -22,7 +22,7 @@ pub(super) fn failed(refusal: &Refusal, run: &Resolved, family: Family) -> Faile
     }
 }
 
-/// The same for the engine `host`, on this machine's kernel.
+/// End of a run after this machine's kernel has refused a value (engine `host`).
 pub(super) fn failed_on_this_kernel(refusal: &Refusal, run: &Resolved) -> Failed {
     let Refusal { asked, said } = refusal;
     match wanted(asked, run, Family::default()) {

@@ -1,8 +1,8 @@
 //! Joins records into samples: a sample is passed on when all records of its time have arrived.
 
 use super::counters::Names;
+use super::emulator::{Emulator, Sampled};
 use super::flows::{FlowState, SendingEnd};
-use super::host::{Emulator, Sampled};
 use super::qdiscs::{self, Counted};
 use super::tcp_info::{TcpInfo, number};
 use super::topology::{Counters, List, Seen, Watched};
@@ -173,6 +173,11 @@ impl Samples {
     pub(super) fn emit(&mut self, sink: &mut dyn Sink, all: bool) -> Option<Time> {
         if let Some(emulator) = &mut self.emulator {
             self.emulated.extend(emulator.samples().map(|own| (own.time, own)));
+            // The guest ends with the run, a moment before the last sample of the path.
+            if all && self.next <= self.end && !self.emulated.contains_key(&self.end) {
+                let last = emulator.last_samples(self.end);
+                self.emulated.extend(last.into_iter().map(|own| (own.time, own)));
+            }
             self.failed = self.failed.take().or(emulator.failure());
         }
         let mut last = None;

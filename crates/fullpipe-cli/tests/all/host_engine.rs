@@ -47,7 +47,7 @@ fn desk(text: &str) -> Option<Desk> {
 
 fn run(desk: &Desk, name: &str, more: &[&str]) -> Call {
     let file = format!("{name}.toml");
-    let call = ["run", &file, "--engine", "host", "--json", "-q", "--no-report", "--out", name];
+    let call = ["run", &file, "--engine", "host", "--json", "-q", "--out", name];
     desk.call(&[&call[..], more].concat())
 }
 
@@ -99,7 +99,8 @@ fn a_guest_ends_with_the_program_however_that_ends() {
 
     // The next run removes the directories of the killed ones, and its own.
     desk.write("next.toml", &SLOW.replace("2s", "20ms"));
-    let mut command = desk.command(&["run", "next.toml", "--engine", "host", "-q", "--out", "next"]);
+    let mut command =
+        desk.command(&["run", "next.toml", "--engine", "host", "-q", "--out", "next"]);
     assert!(command.env("TMPDIR", &temporary).status().expect("a run").success());
     assert_eq!(desk.names("tmp"), Vec::<String>::new());
 }
@@ -130,7 +131,8 @@ fn an_ordinary_user_can_run_it() {
     std::fs::copy(env!("CARGO_BIN_EXE_fullpipe"), &program).expect("the program");
     std::fs::write(place.join("short.toml"), SLOW.replace("2s", "100ms")).expect("a file");
     let open = |path: &Path| {
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).expect("permissions");
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777))
+            .expect("permissions");
     };
     open(&place);
     open(&desk.path("."));

@@ -43,6 +43,7 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
         counters_ns: MS,
         mtu: 1500,
         gso: false,
+        real_time: false,
         seed: 1,
         sysctl: vec![("net/core/netdev_max_backlog".into(), "100000".into())],
         sender: host(vec![]),

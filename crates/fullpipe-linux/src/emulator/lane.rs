@@ -116,7 +116,8 @@ impl Lane {
         let parts = [(shape.full, shape.full_bytes), (u32::from(shape.rest > 0), shape.rest)];
         for (count, ip_len) in parts.into_iter().filter(|(count, _)| *count > 0) {
             let flow = self.flows.of(&shape);
-            let train = Train { flow, count, ip_len, serial: self.next, ..shape.train(now) };
+            let len = ip_len.saturating_sub(shape.headers);
+            let train = Train { flow, count, ip_len, len, serial: self.next, ..shape.train(now) };
             self.next += u64::from(count);
             self.chain.push(&train, &mut self.arrivals);
         }
@@ -239,6 +240,8 @@ struct Shape {
     full_bytes: u32,
     /// IP bytes of a last segment that is shorter; 0: there is none.
     rest: u32,
+    /// Bytes of the headers in each segment.
+    headers: u32,
     kind: Kind,
     ecn: Ecn,
     /// Source and destination port of TCP or UDP.
@@ -261,18 +264,23 @@ impl Shape {
         let ports = [ip, ip + 2].map(|at| u16::from_be_bytes([byte(at), byte(at + 1)]));
         let headers = ip as u32 + u32::from(byte(ip + 12) >> 4) * 4;
         let payload = total.saturating_sub(headers);
+        const FIN: u8 = 1;
+        const SYN: u8 = 2;
+        let flags = byte(ip + 13);
         let kind = match is_tcp {
-            true if payload > 0 => Kind::Data,
+            true if flags & SYN > 0 => Kind::Syn,
+            // A FIN alone takes a number, as data does.
+            true if payload > 0 || flags & FIN > 0 => Kind::Data,
             true => Kind::Ack,
             false => Kind::Datagram,
         };
         if !is_tcp || total <= mtu || headers >= mtu || headers > SEEN_BYTES {
-            return Shape { full: 1, full_bytes: total.max(1), rest: 0, kind, ecn, ports };
+            return Shape { full: 1, full_bytes: total.max(1), rest: 0, headers, kind, ecn, ports };
         }
         let each = mtu - headers;
         let rest = payload % each;
         let rest = if rest > 0 { rest + headers } else { 0 };
-        Shape { full: payload / each, full_bytes: mtu, rest, kind, ecn, ports }
+        Shape { full: payload / each, full_bytes: mtu, rest, headers, kind, ecn, ports }
     }
 
     /// Number of segments.

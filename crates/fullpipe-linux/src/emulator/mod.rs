@@ -27,6 +27,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Longest wait for a sample once the guest has ended.
+const MOMENT: Duration = Duration::from_millis(200);
 
 /// Stages of the path at one sample.
 #[derive(Default)]
@@ -58,6 +62,18 @@ impl Emulator {
     /// Samples that have come since the last call.
     pub(crate) fn samples(&self) -> impl Iterator<Item = Sampled> {
         self.samples.try_iter()
+    }
+
+    /// Waits for the samples up to the run's end, ns; a moment at most.
+    pub(crate) fn last_samples(&self, end: u64) -> Vec<Sampled> {
+        let mut all: Vec<Sampled> = Vec::new();
+        while all.last().is_none_or(|own| own.time < end) {
+            match self.samples.recv_timeout(MOMENT) {
+                Ok(own) => all.push(own),
+                Err(_) => break,
+            }
+        }
+        all
     }
 
     /// The reason for which the thread has ended before the run; none: it works.

@@ -56,7 +56,7 @@ pub(super) fn work(
         let now = work.now();
         work.sample(now, run, samples);
         work.act(now).and_then(|()| work.read()).map_err(|e| format!("the path: {e}"))?;
-        work.wait().map_err(|e| format!("the path: {e}"))?;
+        work.wait(run).map_err(|e| format!("the path: {e}"))?;
     }
     Ok(())
 }
@@ -178,8 +178,12 @@ impl Work {
     }
 
     /// Waits for packets, or for the next time at which there is something to do.
-    fn wait(&mut self) -> io::Result<()> {
-        let next = self.lanes.iter_mut().map(Lane::next_time).min().unwrap_or(u64::MAX);
+    fn wait(&mut self, run: &Resolved) -> io::Result<()> {
+        let sample = match self.sampled < run.duration.0 {
+            true => (self.sampled + run.report.sample.0.max(1)).min(run.duration.0),
+            false => u64::MAX,
+        };
+        let next = self.lanes.iter_mut().map(Lane::next_time).fold(sample, u64::min);
         let wait = next.saturating_sub(self.now()).min(LONGEST_WAIT);
         let timeout = libc::timespec { tv_sec: 0, tv_nsec: wait as i64 };
         let poll = |queue: &Queue| libc::pollfd {

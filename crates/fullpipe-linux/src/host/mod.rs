@@ -1,21 +1,19 @@
-//! The engine `host`: this machine's kernel in real time, on an emulated path.
+//! The engine `host`: this machine's kernel in real time, on an emulated path (`emulator/`).
 //!
 //! | file | concern |
 //! |---|---|
 //! | `support.rs` | the keys of a scenario that this machine does otherwise |
 //! | `container.rs` | the guest as a process in namespaces of its own |
-//! | `emulator/` | the path: verdicts on packets, by the simulator's link elements |
 
 mod container;
-mod emulator;
 mod support;
 
+use super::emulator::{self, Emulator};
 use super::flows::SendingEnd;
 use super::machine::{Machine, PATIENCE};
 use super::rootfs::{self, RootFs};
 use super::samples::Samples;
 use super::{Following, Stop, lower, memory, refused};
-pub(super) use emulator::{Emulator, Sampled};
 use fullpipe_base::trace::{Control, Sink};
 use fullpipe_base::units::Time;
 use fullpipe_scenario::Resolved;
