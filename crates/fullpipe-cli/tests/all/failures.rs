@@ -167,8 +167,12 @@ fn a_taken_capture_costs_no_run() {
     let desk = Desk::with_short();
     let more = ["--pcap", "x.pcap", "--out", "out", "--set", "flow.bulk.duration=864000s"];
     let running = desk.start(&[&["run", "short.toml", "-q"], &more[..]].concat());
-    wait_for("hidden capture", || {
-        desk.names(".").into_iter().find(|name| name.starts_with(".x.pcap."))
+    // The run has begun once the capture has packets.
+    wait_for("hidden capture with packets", || {
+        let mut names = desk.names(".").into_iter().filter(|name| name.starts_with(".x.pcap."));
+        let has_packets =
+            |name: &String| std::fs::metadata(desk.path(name)).is_ok_and(|file| file.len() > 1000);
+        names.find(has_packets)
     });
     desk.write("x.pcap", "somebody's");
     signal(running.id(), "INT");
