@@ -13,8 +13,9 @@ use std::sync::Mutex;
 
 static SEEN: Seen = Mutex::new(BTreeMap::new());
 
-/// Controls that the other tests of parity draw, and one that old kernels do not have, which `with_options` draws.
-const OTHERS: [&str; 4] = ["reno", "bic", "cubic", "bbr"];
+/// Controls that the other tests of parity draw, and those that old kernels do not have here (`with_options` draws bbr).
+const OTHERS: [&str; 10] =
+    ["reno", "bic", "cubic", "bbr", "hybla", "illinois", "vegas", "veno", "westwood", "yeah"];
 
 fn names() -> Vec<&'static str> {
     let all = algorithms().into_iter().map(|algorithm| algorithm.name);
