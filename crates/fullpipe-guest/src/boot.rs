@@ -80,7 +80,7 @@ fn before_exec(parent: u32) -> io::Result<()> {
 /// Leaves the descriptor `from` to the program that is executed next, as descriptor `to`.
 ///
 /// # Errors
-/// Those of dup2(2).
+/// Errors of dup2(2).
 pub fn leave(from: i32, to: i32) -> io::Result<()> {
     // SAFETY: both calls may be made between fork and exec, and touch no memory.
     let done = unsafe {

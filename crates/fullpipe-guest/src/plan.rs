@@ -13,6 +13,7 @@
 
 mod datagrams;
 mod flow;
+mod real_time;
 
 use std::ops::Range;
 
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use datagrams::{DATAGRAM, DatagramReader, Datagrams};
 pub use flow::{After, Flow, Messages, Reader};
+pub use real_time::{FIRST_PORT, REAL_TIME, SEEN_BYTES, SEGMENTS_QUEUE, SOCKET, WHOLE_QUEUE};
 
 /// Name of the plan's file in the guest's root.
 pub const FILE: &str = "plan.json";
@@ -30,23 +32,6 @@ pub const MAX_FLOWS: usize = 2_000;
 
 /// Most routers and extra hosts: each of the links between hosts and routers has a network of its own.
 pub const MAX_ROUTERS: usize = 249;
-
-/// Argument with which the guest runs on this machine's kernel, as the first process of its own namespaces.
-pub const REAL_TIME: &str = "--real-time";
-
-/// Descriptor of the socket by which a guest in real time hands its packets over.
-pub const SOCKET: i32 = 3;
-
-/// Port at which the receiver waits for the first connection; the next one has the next port.
-pub const FIRST_PORT: u16 = 5001;
-
-/// Number of the queue with packets as TCP hands them down (GSO).
-pub const WHOLE_QUEUE: u16 = 0;
-/// Number of the queue with the segments of packets whose segments differ in their fate.
-pub const SEGMENTS_QUEUE: u16 = 1;
-
-/// Bytes of each packet that the process with the verdicts sees: the headers of IP and TCP.
-pub const SEEN_BYTES: u32 = 120;
 
 /// Bytes of the Ethernet header, which Linux counts with a packet; the IP header follows.
 pub const ETHERNET_HEADER: i32 = 14;

@@ -3,6 +3,7 @@
 //! Samples of some time are one chain of steps that runs inside the kernel: a tick, then the requests, and so on. Their
 //! answers are read after the chain.
 
+use std::io;
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Plan;
@@ -156,7 +157,8 @@ impl Sampler<'_> {
     fn new<'a>(plan: &Plan, probes: Vec<Probe<'a>>, counters: Counters) -> Result<Sampler<'a>> {
         let sample_ns = plan.sample_ns;
         let counted_ns = plan.counters_ns.max(1).next_multiple_of(sample_ns);
-        let in_chain = counters.fit_into_chains()?;
+        // A sample in real time is taken by itself.
+        let in_chain = !plan.real_time && counters.fit_into_chains()?;
 
         // Answers wait in the sockets' buffers until the chain is over, which bounds its samples.
         let answers = probes.iter().map(Probe::ahead).min().unwrap_or(usize::MAX);
@@ -201,24 +203,19 @@ impl Sampler<'_> {
     /// Waits for the time of a sample, and takes it. Where the machine is busy it is late.
     fn take_one(&mut self, time_ns: u64) -> Result<()> {
         sys::sleep_until(run::start() + time_ns);
+        self.ask().at(|| "a sample")?;
+        self.record(&[time_ns])
+    }
+
+    /// Sends the requests of a sample now.
+    fn ask(&mut self) -> io::Result<()> {
         let steps: Vec<Step<'_>> = self.probes.iter().map(Probe::ask).collect();
-        self.ring.run(&steps).at(|| "a sample")?;
-        let mut out = run::out()?;
-        run::record_events(&mut out);
-        datagrams::record(time_ns, false, &mut out);
-        if time_ns.is_multiple_of(self.counted_ns) {
-            self.counters.record_now(time_ns, &mut out)?;
-        }
-        for probe in &self.probes {
-            probe.read(&[time_ns], &mut self.arrivals, &mut out)?;
-        }
-        out.progress(time_ns).at(|| "progress")
+        self.ring.run(&steps)
     }
 
     /// Takes the sample of a run's end where that is no tick.
     fn last(&mut self, time_ns: u64) -> Result<()> {
-        let steps: Vec<Step<'_>> = self.probes.iter().map(Probe::ask).collect();
-        self.ring.run(&steps).at(|| "the last sample")?;
+        self.ask().at(|| "the last sample")?;
         let mut out = run::out()?;
         let mut probes = self.probes.iter();
         probes.try_for_each(|probe| probe.read(&[time_ns], &mut self.arrivals, &mut out))

@@ -35,7 +35,6 @@ mod trial;
 pub use memory::directory as memory_directory;
 pub use trial::boot;
 
-use flows::SendingEnd;
 use fullpipe_base::trace::{Control, Sink};
 use fullpipe_base::units::Time;
 use fullpipe_guest::boot::Parts;
@@ -151,20 +150,7 @@ impl Linux {
         let family = self.family(resolved);
         let asked = lower::lower(resolved, family).map_err(Failed::Scenario)?;
         let Lowered { plan, words, stages, memory_mib } = asked;
-        let infos: Vec<_> = stages.iter().map(|stage| stage.info.clone()).collect();
-        sink.stages(&infos);
-        let ends: Vec<_> =
-            resolved.flow.iter().map(|flow| SendingEnd::new(flow, resolved)).collect();
-        let mut samples = Samples::new(
-            stages,
-            &ends,
-            resolved.turns(),
-            resolved.mss(),
-            resolved.report.sample.0,
-            resolved.duration.0,
-        );
-        samples.congestion =
-            resolved.flow.iter().map(|flow| flow.congestion.name.clone()).collect();
+        let samples = Samples::of_run(stages, resolved, sink);
         let parts = Parts {
             kernel,
             memory_mib,

@@ -10,6 +10,7 @@ use fullpipe_base::trace::{Counter, Event, EventKind, Sink, StageSample, Turns};
 use fullpipe_base::units::Time;
 use fullpipe_guest::record::{self, Head};
 use fullpipe_guest::refusal::Refusal;
+use fullpipe_scenario::Resolved;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Samples that are being put together, with the state between them.
@@ -41,7 +42,7 @@ pub(super) struct Samples {
     lists: HashMap<List, Counted>,
     counter_names: Names,
     /// The congestion control that was asked for, of each flow.
-    pub(super) congestion: Vec<String>,
+    congestion: Vec<String>,
     /// The path of the engine `host`.
     pub(super) emulator: Option<Emulator>,
     /// Stages of that path, by the time of their sample, ns.
@@ -64,6 +65,17 @@ enum Side {
 }
 
 impl Samples {
+    /// Samples of the flows and stages of `run`; `sink` gets the stages.
+    pub(super) fn of_run(stages: Vec<Watched>, run: &Resolved, sink: &mut dyn Sink) -> Samples {
+        let infos: Vec<_> = stages.iter().map(|stage| stage.info.clone()).collect();
+        sink.stages(&infos);
+        let ends: Vec<_> = run.flow.iter().map(|flow| SendingEnd::new(flow, run)).collect();
+        let (interval, end) = (run.report.sample.0, run.duration.0);
+        let congestion = run.flow.iter().map(|flow| flow.congestion.name.clone()).collect();
+        let samples = Samples::new(stages, &ends, run.turns(), run.mss(), interval, end);
+        Samples { congestion, ..samples }
+    }
+
     pub(super) fn new(
         stages: Vec<Watched>,
         ends: &[SendingEnd],

@@ -14,7 +14,6 @@ const OPEN: u64 = u64::MAX;
 /// Fate of a segment that an element dropped; smaller values are the times at which segments arrive.
 const LOST: u64 = u64::MAX - 1;
 
-/// Queues of the kernel, by number.
 pub(super) use fullpipe_guest::plan::{FIRST_PORT, SEGMENTS_QUEUE, WHOLE_QUEUE};
 
 /// A packet of the kernel whose segments have no fate yet, or not all of them.
@@ -107,6 +106,7 @@ impl Lane {
     /// Takes a packet that the kernel queued at `now`; `header` is its beginning.
     pub(super) fn take(&mut self, now: Time, id: u32, header: &[u8], given: &mut Vec<Given>) {
         let shape = Shape::of(header, self.mtu);
+        let whole = Train { flow: self.flows.of(&shape), ..shape.train(now) };
         let mut fates = self.spare.pop().unwrap_or_default();
         fates.resize(shape.count() as usize, OPEN);
         let open = fates.len();
@@ -115,9 +115,8 @@ impl Lane {
         // Segments of the full size are one train, a shorter last one is another.
         let parts = [(shape.full, shape.full_bytes), (u32::from(shape.rest > 0), shape.rest)];
         for (count, ip_len) in parts.into_iter().filter(|(count, _)| *count > 0) {
-            let flow = self.flows.of(&shape);
             let len = ip_len.saturating_sub(shape.headers);
-            let train = Train { flow, count, ip_len, len, serial: self.next, ..shape.train(now) };
+            let train = Train { count, ip_len, len, serial: self.next, ..whole };
             self.next += u64::from(count);
             self.chain.push(&train, &mut self.arrivals);
         }

@@ -6,7 +6,7 @@ use super::lateness::Tally;
 use super::queue::{Queue, Verdict};
 use super::{Sampled, chains};
 use fullpipe_base::path::Direction;
-use fullpipe_base::trace::Counter;
+use fullpipe_base::trace::{Counter, StageSample};
 use fullpipe_base::units::Time;
 use fullpipe_guest::record::LEFT_DEVICE;
 use fullpipe_scenario::Resolved;
@@ -103,22 +103,27 @@ impl Work {
         clock().saturating_sub(self.start)
     }
 
+    /// Time of the next sample, ns; none after the last one.
+    fn next_sample(&self, run: &Resolved) -> Option<u64> {
+        let end = run.duration.0;
+        (self.sampled < end).then(|| (self.sampled + run.report.sample.0.max(1)).min(end))
+    }
+
     /// Samples the elements at each sample's time up to `now`.
     fn sample(&mut self, now: u64, run: &Resolved, samples: &Sender<Sampled>) {
-        let (every, end) = (run.report.sample.0.max(1), run.duration.0);
-        while self.sampled < end && (self.sampled + every).min(end) <= now {
-            let time = (self.sampled + every).min(end);
+        while let Some(time) = self.next_sample(run).filter(|time| *time <= now) {
             for lane in &mut self.lanes {
                 lane.wake(Time(time), &mut self.given);
             }
             let stages = self.lanes.iter_mut().flat_map(|lane| lane.sample(Time(time)));
-            let stages = stages.zip(0..).map(|(sample, stage)| fullpipe_base::trace::StageSample {
+            let stages = stages.zip(0..).map(|(sample, stage)| StageSample {
                 time: Time(time),
                 stage,
                 ..sample
             });
             let stages = stages.collect();
-            let counters = if time == end { self.counters(Time(time)) } else { Vec::new() };
+            let counters =
+                if time == run.duration.0 { self.counters(Time(time)) } else { Vec::new() };
             // The run may have ended.
             let _ = samples.send(Sampled { time, stages, counters });
             self.sampled = time;
@@ -179,10 +184,7 @@ impl Work {
 
     /// Waits for packets, or for the next time at which there is something to do.
     fn wait(&mut self, run: &Resolved) -> io::Result<()> {
-        let sample = match self.sampled < run.duration.0 {
-            true => (self.sampled + run.report.sample.0.max(1)).min(run.duration.0),
-            false => u64::MAX,
-        };
+        let sample = self.next_sample(run).unwrap_or(u64::MAX);
         let next = self.lanes.iter_mut().map(Lane::next_time).fold(sample, u64::min);
         let wait = next.saturating_sub(self.now()).min(LONGEST_WAIT);
         let timeout = libc::timespec { tv_sec: 0, tv_nsec: wait as i64 };

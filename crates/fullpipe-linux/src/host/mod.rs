@@ -9,7 +9,6 @@ mod container;
 mod support;
 
 use super::emulator::{self, Emulator};
-use super::flows::SendingEnd;
 use super::machine::{Machine, PATIENCE};
 use super::rootfs::{self, RootFs};
 use super::samples::Samples;
@@ -53,22 +52,7 @@ impl Engine for ThisKernel {
         control: &mut dyn Control,
     ) -> Result<Outcome, Failed> {
         let plan = lower::bare(resolved);
-        let stages = emulator::stages(resolved);
-        let infos: Vec<_> = stages.iter().map(|stage| stage.info.clone()).collect();
-        sink.stages(&infos);
-        let ends: Vec<_> =
-            resolved.flow.iter().map(|flow| SendingEnd::new(flow, resolved)).collect();
-        let mut samples = Samples::new(
-            stages,
-            &ends,
-            resolved.turns(),
-            resolved.mss(),
-            resolved.report.sample.0,
-            resolved.duration.0,
-        );
-        samples.congestion =
-            resolved.flow.iter().map(|flow| flow.congestion.name.clone()).collect();
-
+        let mut samples = Samples::of_run(emulator::stages(resolved), resolved, sink);
         let rootfs = RootFs::new(&plan).map_err(|e| Failed::Machine(rootfs::cannot_write(&e)))?;
         let (command, socket) = container::command(rootfs.path())
             .map_err(|e| Failed::Machine(format!("a socket: {e}")))?;

@@ -142,7 +142,7 @@ fn idle_time_forgets_the_path() {
     }
 }
 
-/// What slow start leaves over counts.
+/// Packets that slow start leaves over count.
 #[test]
 fn slow_start_is_renos() {
     let mut flow = known("6.12", 8);
