@@ -181,7 +181,7 @@ impl Host {
         let number = shared.acks.push(flow, ack);
         let (after, _) = self.answer(flow, cpu, shared, |output| output.send_ack(number, ack));
         self.owed += after - cpu;
-        self.depart_ack(flow, cpu, shared);
+        self.depart_ack(flow, shared);
     }
 
     /// Handles a packet of the sending end, with the CPU at `cpu`, or several that GRO joined, the first of `gso_size`

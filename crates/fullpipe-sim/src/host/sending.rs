@@ -91,6 +91,7 @@ impl Host {
         let state = &mut self.sends[flow];
         if let Some((end, _)) = &other {
             state.tcp.note_options(end.tcp.option_bytes());
+            state.tcp.follow_clock(end.tcp.clock());
         }
         let mut output = self.out.output(flow, cpu, shared);
         output.reverse_receiver = other.as_mut().map(|(end, reverse)| (&mut end.tcp, *reverse));
@@ -101,9 +102,10 @@ impl Host {
         self.resent = output.retransmitted;
         state.tsq = tsq;
 
-        // Both flows are one socket and have one RTT estimate.
+        // Both flows are one socket and have one RTT estimate and one clock.
         if let Some((mut end, reverse)) = other {
             end.tcp.acks.rtt.clone_from(state.tcp.rtt());
+            end.tcp.follow_clock(state.tcp.last_clock());
             self.receives.put_back(reverse, end);
         }
         self.follow_qdisc(of_others);

@@ -200,9 +200,9 @@ impl Host {
     }
 
     /// Notes an ACK without data in the socket that sends it, if the socket also sends data.
-    pub(super) fn depart_ack(&mut self, flow: usize, cpu: Time, shared: &Shared) {
+    pub(super) fn depart_ack(&mut self, flow: usize, shared: &Shared) {
         if let Some(reverse) = shared.reverse_of[flow] {
-            self.sends[reverse].tcp.depart_ack(cpu);
+            self.sends[reverse].tcp.depart_ack(self.receives[flow].tcp.clock());
         }
     }
 

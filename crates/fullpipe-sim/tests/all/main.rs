@@ -6,6 +6,7 @@ mod capture_cost;
 mod capture_gro;
 mod cc;
 mod codel_memory;
+mod compressed_clock;
 mod conversation;
 mod driver;
 mod ecn_codepoint;

@@ -92,7 +92,7 @@ impl Receiver {
         self.acks.on_ack_sent();
         self.compressed.on_ack_sent();
         let sacks = self.sack_blocks();
-        let (tsecr, tsval) = if self.timestamps { (self.ts_recent, self.clock) } else { (0, 0) };
+        let (tsecr, tsval) = if self.timestamps { (self.ts_recent, self.tsval()) } else { (0, 0) };
         Ack { ack: self.rcv_nxt, window, sacks, tsecr, tsval, ece: self.ecn.echoes }
     }
 

@@ -10,7 +10,7 @@ impl Receiver {
     pub fn on_syn(&mut self, now: Time) -> u32 {
         self.answered = Some((now, self.answered.is_some()));
         self.tick(now);
-        if self.timestamps { self.clock } else { 0 }
+        if self.timestamps { self.tsval() } else { 0 }
     }
 
     /// Ends the handshake. A timestamp's echo gives its RTT (2.6.20 `tcp_rcv_state_process`). Since 3.12 the RTT is

@@ -85,8 +85,8 @@ pub struct Receiver {
     ack_deferred: bool,
     /// Rate limit of answers to segments without data outside the window.
     oow_ratelimit: OowRatelimit,
-    /// Timestamp of packets sent now.
-    clock: u32,
+    /// Time at which TCP last read the clock (tcp_clock_cache), which packets sent now have.
+    clock: Time,
     ticks: JiffyClock,
     /// Clock of timestamps.
     stamps: JiffyClock,
@@ -200,7 +200,7 @@ impl Receiver {
             in_backlog: false,
             ack_deferred: false,
             oow_ratelimit: OowRatelimit::default(),
-            clock: 0,
+            clock: Time::ZERO,
             window,
             ticks: JiffyClock::jiffies(host.hz),
             stamps: profile.timestamp_clock.ticks(host.hz),

@@ -112,13 +112,16 @@ impl Receiver {
     /// Handles the delayed ACK's timer ([`AckPolicy::expiry`]). It also sends compressed ACKs, although it was not
     /// started for them (6.12 `tcp_delack_timer_handler`).
     pub fn on_delack_timer(&mut self, now: Time) -> Option<Ack> {
-        self.tick(now);
         if self.compressed.holds() {
             self.acks.expiry = None;
+            self.tick(now);
             return Some(self.make_ack());
         }
         let owed = self.acks.on_timer(now) && self.rcv_nxt > self.window.rcv_wup;
-        owed.then(|| self.make_ack())
+        owed.then(|| {
+            self.tick(now);
+            self.make_ack()
+        })
     }
 
     /// Handles the delayed ACK's timer while the reader owns the socket.

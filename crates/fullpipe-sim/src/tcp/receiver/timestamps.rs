@@ -9,8 +9,27 @@ use crate::units::Time;
 use core::mem;
 
 impl Receiver {
+    /// tcp_mstamp_refresh: TCP reads the clock.
+    #[inline]
     pub(super) fn tick(&mut self, now: Time) {
-        self.clock = self.stamps.since_boot(now);
+        self.clock = now;
+    }
+
+    /// Time at which TCP last read the clock (tcp_clock_cache).
+    #[inline]
+    pub fn clock(&self) -> Time {
+        self.clock
+    }
+
+    /// Takes the time at which the same socket's sender read the clock, if that was later.
+    #[inline]
+    pub fn follow_clock(&mut self, read: Time) {
+        self.clock = self.clock.max(read);
+    }
+
+    /// Timestamp of a packet that is sent now.
+    pub(super) fn tsval(&self) -> u32 {
+        self.stamps.since_boot(self.clock)
     }
 
     /// Whether the timestamp of a segment is so old that it seems to be of an earlier lap of the sequence numbers
@@ -39,7 +58,8 @@ impl Receiver {
         {
             let is_full = segment.len >= self.acks.rcv_mss;
             let least = u32::from(self.profile.same_tick_rtt);
-            let age = if is_full { self.clock.saturating_sub(segment.tsecr).max(least) } else { 0 };
+            let clock = self.stamps.since_boot(self.clock);
+            let age = if is_full { clock.saturating_sub(segment.tsecr).max(least) } else { 0 };
             growth.on_echo(segment.tsecr, u64::from(age) * tick_us, waits);
         }
     }

@@ -124,6 +124,18 @@ impl Sender {
         self.departures.clock_rests = false;
     }
 
+    /// Time at which TCP last read the clock (tcp_clock_cache).
+    #[inline]
+    pub fn last_clock(&self) -> Time {
+        self.departures.clock
+    }
+
+    /// Takes the time at which the same socket's receiver read the clock, if that was later.
+    #[inline]
+    pub fn follow_clock(&mut self, read: Time) {
+        self.departures.clock = self.departures.clock.max(read);
+    }
+
     /// TCP's clock (tcp_clock_cache).
     #[inline]
     fn clock(&self, now: Time) -> Time {
@@ -149,11 +161,12 @@ impl Sender {
         self.departures.last
     }
 
-    /// Moves the departure time for an ACK without data, which the socket sends at `now`: the ACK has a departure time as an
-    /// skb has, and takes no time at the pacing rate (`__tcp_transmit_skb`).
-    pub fn depart_ack(&mut self, now: Time) {
+    /// Moves the departure time for an ACK without data: the ACK has a departure time as an skb has, and takes no time at the
+    /// pacing rate (`__tcp_transmit_skb`). The time is that of `clock`, at which TCP last read the clock. The timer of
+    /// compressed ACKs does not read it.
+    pub fn depart_ack(&mut self, clock: Time) {
         if self.profile.departure_times {
-            self.departures.next = self.departures.next.max(now);
+            self.departures.next = self.departures.next.max(clock);
         }
     }
 
