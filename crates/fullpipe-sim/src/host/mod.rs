@@ -10,6 +10,7 @@ mod accepting;
 mod acks;
 mod beyond_hole;
 pub(crate) mod capture;
+mod carried_ack;
 mod clock;
 mod closing;
 mod cpu;

@@ -60,8 +60,8 @@ pub(crate) struct ReceivingFlow {
 
 /// A data segment on its way to the socket.
 #[derive(Clone, Copy)]
-struct Arrived {
-    segment: Segment,
+pub(super) struct Arrived {
+    pub(super) segment: Segment,
     serial: u64,
     /// ACK of the reverse flow's data that the segment carries.
     carries: Option<Ack>,
@@ -277,49 +277,13 @@ impl Host {
         cpu
     }
 
-    /// Handles a segment that also has an ACK of the reverse flow, in this order: the ACK, the segment, then
-    /// transmission in the reverse flow, which carries the ACK of the segment. The fast path of 6.12
-    /// `tcp_rcv_established` takes the segment first, and sends as late. The ACK of a segment outside the window is
-    /// ignored (`tcp_validate_incoming`).
-    fn on_segment_with_ack(
+    pub(super) fn on_segment(
         &mut self,
         flow: usize,
-        other: ReverseAck,
-        cursor: Cursor,
+        cpu: Time,
         arrived: &Arrived,
         shared: &mut Shared,
-    ) -> Time {
-        let (ReverseAck { flow: reverse, ack }, Cursor { cpu, now }) = (other, cursor);
-        if !self.receives[flow].tcp.is_acceptable(&arrived.segment) {
-            self.on_segment(flow, cpu, arrived, shared);
-            return cpu;
-        }
-        let next = self.receives[flow].tcp.rcv_nxt;
-        let cpu = self.process_ack_with_data(reverse, ack, cursor, shared);
-        let taken = self.take_segment(flow, cpu, arrived, shared);
-        if let Taken::Ack(ack) = &taken {
-            self.send_ack(flow, cpu, ack, shared);
-        }
-
-        // tcp_data_snd_check: data that the ACK allows may carry the segment's own ACK.
-        let cpu = self.go_on_after_ack(reverse, Cursor { cpu, now }, shared);
-
-        // __tcp_ack_snd_check: what no data has carried is acknowledged now, or delayed.
-        if let Taken::Asks(filled) = taken
-            && let Some(ack) = &self.receives[flow].tcp.ack_or_delay(cpu, filled)
-        {
-            self.send_ack(flow, cpu, ack, shared);
-        }
-
-        // tcp_data_ready wakes a writer, too, who sleeps on this socket.
-        if self.receives[flow].tcp.rcv_nxt > next {
-            self.wake_by_data(reverse, now, shared);
-        }
-        self.after_sending(reverse, now, shared);
-        cpu
-    }
-
-    fn on_segment(&mut self, flow: usize, cpu: Time, arrived: &Arrived, shared: &mut Shared) {
+    ) {
         match &self.take_segment(flow, cpu, arrived, shared) {
             Taken::Ack(ack) => self.send_ack(flow, cpu, ack, shared),
             Taken::Asks(filled) => {
@@ -331,7 +295,7 @@ impl Host {
         }
     }
 
-    fn take_segment(
+    pub(super) fn take_segment(
         &mut self,
         flow: usize,
         cpu: Time,

@@ -111,6 +111,12 @@ impl Sender {
         !repeats || late > self.ticks.begin(self.rtt.rto.into())
     }
 
+    /// Whether an ACK says nothing new. On the fast path a segment with such an ACK is taken without a look at the own data (6.1 and
+    /// 6.12 `tcp_rcv_established`).
+    pub fn expects(&self, ack: &Ack) -> bool {
+        ack.ack == self.seq.una() && ack.window == self.seq.wnd() && ack.sacks.is_none() && !ack.ece
+    }
+
     /// Sends a packet without data in answer to a refused packet, twice a second at most.
     pub fn answer_empty(&mut self, out: &mut impl Output) {
         if self.oow_ratelimit.allows(out.now(), &self.ticks) {

@@ -2,8 +2,10 @@
 //!
 //! Source: Linux 6.12 `tcp_rcv_established` (pred_flags, sk_forward_alloc), `tcp_fast_path_check`,
 //! `tcp_data_queue_ofo`, `tcp_select_window`, `__sk_mem_schedule`, `sk_mem_uncharge`; 6.1 has the same. Earlier kernels
-//! keep more memory in advance, which was not read: there every segment is checked. Memory for the socket's own data
-//! does not count here.
+//! keep more memory in advance, which was not read: there every segment is checked.
+//!
+//! Limits:
+//! - Where the host's memory is bounded (net.ipv4.tcp_mem), memory for the socket's own data does not count here.
 
 use super::Receiver;
 use super::coalesce::{Arrival, truesize};
@@ -24,6 +26,8 @@ pub(super) struct FastPath {
     forward_alloc: i64,
     /// Memory of received data that was charged to it.
     charged: u64,
+    /// Memory of the socket's own data that was charged to it (sk_wmem_queued).
+    queued: u64,
     /// Share of the host's memory, where that is bounded.
     common: Option<Member>,
 }
@@ -31,7 +35,7 @@ pub(super) struct FastPath {
 impl FastPath {
     pub(super) fn new(profile: &Profile) -> FastPath {
         let is_known = profile.receive_shortage != ReceiveShortage::Discard;
-        FastPath { is_known, is_on: true, forward_alloc: 0, charged: 0, common: None }
+        FastPath { is_known, is_on: true, forward_alloc: 0, charged: 0, queued: 0, common: None }
     }
 
     /// Takes memory from the host from now on.
@@ -119,6 +123,18 @@ impl FastPath {
         }
     }
 
+    /// Sets the memory of the socket's own data. New data takes pages where it needs them (sk_wmem_schedule).
+    fn set_queued(&mut self, wmem_queued: u64) {
+        let queued = core::mem::replace(&mut self.queued, wmem_queued);
+        if wmem_queued < queued {
+            return self.uncharge(queued - wmem_queued);
+        }
+        self.forward_alloc -= (wmem_queued - queued) as i64;
+        if self.forward_alloc < 0 {
+            self.forward_alloc = self.forward_alloc.rem_euclid(PAGE as i64);
+        }
+    }
+
     fn uncharge(&mut self, freed: u64) {
         self.forward_alloc += freed as i64;
         if self.forward_alloc > 0 {
@@ -142,8 +158,15 @@ impl Receiver {
         truesize(arrival, self.profile.rx_overhead, &self.page_frags)
     }
 
+    /// Follows the memory of the same socket's own data, which shares the memory taken in advance.
+    pub(crate) fn follow_sender(&mut self, wmem_queued: u64) {
+        if self.fast.is_known && !self.fast.is_shared() {
+            self.fast.set_queued(wmem_queued);
+        }
+    }
+
     /// Whether a segment takes the fast path.
-    pub(super) fn is_fast(&self, segment: &Segment) -> bool {
+    pub(crate) fn is_fast(&self, segment: &Segment) -> bool {
         let FastPath { is_known, is_on, forward_alloc, .. } = self.fast;
         is_known
             && is_on

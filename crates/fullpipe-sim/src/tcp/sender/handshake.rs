@@ -14,9 +14,9 @@ impl Sender {
         self.ecn.agreed = agreed;
     }
 
-    /// Takes the SYN-ACK's timestamp, which the first data echoes (tcp_store_ts_recent).
+    /// Takes the timestamp of a SYN-ACK, which the first data echoes, or of an ACK on the fast path (tcp_store_ts_recent).
     pub fn take_timestamp(&mut self, tsval: u32) {
-        self.ts_recent = tsval;
+        self.ts_recent = self.ts_recent.max(tsval);
     }
 
     /// Samples the RTT by the SYN-ACK's echo, where the SYN was repeated and timestamps are used.

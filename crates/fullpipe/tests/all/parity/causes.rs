@@ -13,9 +13,8 @@ const UNKNOWN: &str = "not found yet";
 const NO_CAUSE: [&str; 7] =
     ["not found", "not known", "unknown", "unclear", "not understood", "unexplained", "no cause"];
 /// Runs without a known cause. A run that is new to the suite may add to them; no other one may.
-const WITHOUT_A_CAUSE: [&str; 19] = [
+const WITHOUT_A_CAUSE: [&str; 10] = [
     "controls-two/westwood-and-westwood",
-    "messages/shallow-both-ways",
     "messages/small-receive-buffers-four-in-flight",
     "host-queues/fq-maxrate-skbs",
     "path-mtu/search-anew-larger-card",
@@ -25,14 +24,6 @@ const WITHOUT_A_CAUSE: [&str; 19] = [
     "path-mtu/icmp-7kB-10ms-nodelay",
     "path-mtu/icmp-bbr-7kB-10ms",
     "path-mtu/search-6.1",
-    "two-way-losses/early-loss-back",
-    "two-way-losses/no-timestamps",
-    "two-way-losses/one-loss-each-way",
-    "two-way-losses/one-loss-each-way-6.1",
-    "two-way-losses/shallow-queues",
-    "two-way-losses/small-answers",
-    "two-way-losses/three-losses-of-a-window",
-    "two-way-losses/three-losses-of-a-window-6.1",
 ];
 const HEAD: &str = "# Why runs of the suite differ by 0.1 % or miss a bar: RUN: CAUSE. `make parity` adds those that are missing.\n";
 /// Throughput that is so far apart asks for a cause.

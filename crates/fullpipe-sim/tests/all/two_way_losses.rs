@@ -1,5 +1,4 @@
-//! Time of a compressed ACK: its timer does not read TCP's clock (6.12 `tcp_compressed_ack_kick`). So the ACK has the time of the
-//! last arrival, as its timestamp, and as the time of the socket's last transmission (`tcp_wstamp_ns`).
+//! Losses where both ends send data, against bytes that Linux 6.12.117 had sent at the same time.
 
 use crate::conversation::flow;
 use crate::plain_path::run;
@@ -10,11 +9,9 @@ use fullpipe_sim::units::{Framing, Rate, Time};
 
 /// Bytes of a message.
 const MESSAGE: u32 = 60_000;
-/// Bytes of a segment beside one SACK block.
-const SEGMENT: u64 = 1436;
 
-/// 20 Mbit/s and 10 ms each way. A segment is lost each way.
-fn config() -> Config {
+/// 20 Mbit/s and 10 ms each way. A segment is lost each way: the 60th of the calls, and one of the answers.
+fn config(timestamps: bool, lost_answer: u64) -> Config {
     let way = |name: &str| {
         let link = Link {
             name: format!("{name}-link"),
@@ -43,12 +40,12 @@ fn config() -> Config {
         ..Sysctl::LINUX_2_6_20
     };
     let nic_rate = Rate(200_000_000);
-    let host = Host { timestamps: true, tso: true, nic_rate, sysctl, ..Host::plain("6.12") };
+    let host = Host { timestamps, tso: true, nic_rate, sysctl, ..Host::plain("6.12") };
     let answers =
         Flow { direction: Direction::Backward, answers: Some(0), ..flow("answers", messages(1)) };
     let mut config = Config {
         seed: 1,
-        end: Time::ms(160),
+        end: Time::ms(400),
         sample: Time::us(200),
         counters: None,
         mtu: 1500,
@@ -62,20 +59,37 @@ fn config() -> Config {
         flows: vec![flow("calls", messages(4)), answers],
     };
     config.forward.insert(0, drop("list", 0, 60));
-    config.back.insert(0, drop("back-list", 1, 41));
+    config.back.insert(0, drop("back-list", 1, lost_answer));
     config
 }
 
+/// Bytes of calls that were sent by these times, us.
+fn sent<const N: usize>(config: &Config, times: [u64; N]) -> [u64; N] {
+    let record = run(config);
+    times.map(|us| {
+        let mut calls = record.flows().filter(|sample| sample.flow == 0);
+        let sample = calls.find(|sample| sample.time == Time::us(us)).expect("a sample");
+        sample.bytes_sent
+    })
+}
+
 /// Answers beyond the hole arrive every 0.6 ms, the last ones at 156.3, 156.9 and 157.5 ms. The timer of compressed ACKs fires
-/// between the first two of these, so its ACK has the time 156.3 ms. At 157.5 ms an ACK leaves room for one segment. The last
-/// transmission was 1.2 ms ago by TCP's clock, and after a millisecond no segment waits (`tcp_tso_should_defer`). By the timer's own
-/// time it was 0.7 ms ago, and the segment would wait. Linux 6.12.117 has sent 201,272 bytes before, and 202,708 after.
+/// between the first two of these. It does not read TCP's clock (6.12 `tcp_compressed_ack_kick`), so its ACK has the time 156.3 ms.
+/// At 157.5 ms an ACK leaves room for one segment. The last transmission was 1.2 ms ago by TCP's clock. After a millisecond no
+/// segment waits (`tcp_tso_should_defer`). By the timer's own time it was 0.7 ms ago, and the segment would wait.
 #[test]
 fn a_compressed_ack_does_not_hold_back_data() {
-    let record = run(&config());
-    let sent = |us: u64| {
-        let calls = record.flows().find(|sample| sample.flow == 0 && sample.time == Time::us(us));
-        calls.expect("a sample").bytes_sent
-    };
-    assert_eq!((sent(157_400), sent(157_600)), (201_272, 201_272 + SEGMENT));
+    let beside_sack = 1448 - 12;
+    let sent = sent(&config(true, 41), [157_400, 157_600]);
+    assert_eq!(sent, [201_272, 201_272 + beside_sack]);
+}
+
+/// At 383.9 ms an ACK leaves room for one segment, which waits because others left 0.6 ms ago. At 384.5 ms an answer arrives whose
+/// ACK says nothing new. After 1.2 ms the segment would not wait any longer. But the answer takes the fast path, which does not look
+/// at the own data (6.12 `tcp_rcv_established`). The path needs memory for the answer, which the socket shares with its own data. So the
+/// segment leaves at 385.1 ms, with the next ACK: 14,600 bytes in ten segments.
+#[test]
+fn data_waits_on_while_answers_take_the_fast_path() {
+    let sent = sent(&config(false, 150), [384_000, 384_600, 385_200]);
+    assert_eq!(sent, [474_164, 474_164, 474_164 + 14_600]);
 }

@@ -1,0 +1,82 @@
+//! Segments that carry an ACK of the data that their receiver sends.
+//!
+//! Source: Linux 6.12 `tcp_rcv_established`.
+
+use super::Host;
+use super::cpu::Cursor;
+use super::receiving::{Arrived, ReverseAck};
+use super::shared::Shared;
+use crate::tcp::receiver::Taken;
+use crate::units::Time;
+
+impl Host {
+    /// Handles a segment that also has an ACK of the reverse flow. The ACK of a segment outside the window is ignored
+    /// (`tcp_validate_incoming`).
+    pub(super) fn on_segment_with_ack(
+        &mut self,
+        flow: usize,
+        other: ReverseAck,
+        cursor: Cursor,
+        arrived: &Arrived,
+        shared: &mut Shared,
+    ) -> Time {
+        let Cursor { cpu, now } = cursor;
+        if !self.receives[flow].tcp.is_acceptable(&arrived.segment) {
+            self.on_segment(flow, cpu, arrived, shared);
+            return cpu;
+        }
+        let next = self.receives[flow].tcp.rcv_nxt;
+        let cpu = match self.is_predicted(flow, other, arrived) {
+            true => {
+                self.sends[other.flow].tcp.take_timestamp(other.ack.tsval);
+                self.on_segment(flow, cpu, arrived, shared);
+                cpu
+            }
+            false => self.take_ack_and_segment(flow, other, cursor, arrived, shared),
+        };
+
+        // tcp_data_ready wakes a writer, too, who sleeps on this socket.
+        if self.receives[flow].tcp.rcv_nxt > next {
+            self.wake_by_data(other.flow, now, shared);
+        }
+        self.after_sending(other.flow, now, shared);
+        cpu
+    }
+
+    /// Whether a segment takes the fast path, and its ACK says nothing new. Then the ACK is not processed, and no data is sent
+    /// for it.
+    fn is_predicted(&mut self, flow: usize, other: ReverseAck, arrived: &Arrived) -> bool {
+        let (receiver, sender) = (&mut self.receives[flow].tcp, &self.sends[other.flow].tcp);
+        receiver.follow_sender(sender.wmem_queued());
+        receiver.is_fast(&arrived.segment) && sender.expects(other.ack)
+    }
+
+    /// Handles the ACK, then the segment, then transmission in the reverse flow, which carries the ACK of the segment. The fast
+    /// path takes the segment first, and sends as late.
+    fn take_ack_and_segment(
+        &mut self,
+        flow: usize,
+        other: ReverseAck,
+        cursor: Cursor,
+        arrived: &Arrived,
+        shared: &mut Shared,
+    ) -> Time {
+        let Cursor { now, .. } = cursor;
+        let cpu = self.process_ack_with_data(other.flow, other.ack, cursor, shared);
+        let taken = self.take_segment(flow, cpu, arrived, shared);
+        if let Taken::Ack(ack) = &taken {
+            self.send_ack(flow, cpu, ack, shared);
+        }
+
+        // tcp_data_snd_check: data that the ACK allows may carry the segment's own ACK.
+        let cpu = self.go_on_after_ack(other.flow, Cursor { cpu, now }, shared);
+
+        // __tcp_ack_snd_check: what no data has carried is acknowledged now, or delayed.
+        if let Taken::Asks(filled) = taken
+            && let Some(ack) = &self.receives[flow].tcp.ack_or_delay(cpu, filled)
+        {
+            self.send_ack(flow, cpu, ack, shared);
+        }
+        cpu
+    }
+}
