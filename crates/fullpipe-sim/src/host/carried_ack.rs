@@ -62,8 +62,10 @@ impl Host {
         shared: &mut Shared,
     ) -> Time {
         let Cursor { now, .. } = cursor;
+        self.receives[flow].tcp.stamp_before_ack(&arrived.segment);
         let cpu = self.process_ack_with_data(other.flow, other.ack, cursor, shared);
         let taken = self.take_segment(flow, cpu, arrived, shared);
+        self.receives[flow].tcp.end_stamped();
         if let Taken::Ack(ack) = &taken {
             self.send_ack(flow, cpu, ack, shared);
         }

@@ -1,10 +1,13 @@
 //! Losses where both ends send data, against bytes that Linux 6.12.117 had sent at the same time.
 
-use crate::conversation::flow;
+use crate::conversation::{self, SEGMENT, flow};
 use crate::plain_path::run;
 use fullpipe_sim::config::{
     App, Config, Delay, Direction, Discipline, Drop, Element, Flow, Host, Link, QueueLimit, Sysctl,
 };
+use fullpipe_sim::tcp::Segment;
+use fullpipe_sim::tcp::profile;
+use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::units::{Framing, Rate, Time};
 
 /// Bytes of a message.
@@ -92,4 +95,38 @@ fn a_compressed_ack_does_not_hold_back_data() {
 fn data_waits_on_while_answers_take_the_fast_path() {
     let sent = sent(&config(false, 150), [384_000, 384_600, 385_200]);
     assert_eq!(sent, [474_164, 474_164, 474_164 + 14_600]);
+}
+
+/// A receiver whose segment with timestamp 5 was taken, and the next segment, with timestamp 9.
+fn received() -> (Receiver, Segment) {
+    let host = Host { timestamps: true, ..conversation::host() };
+    let linux = profile::find("6.12").expect("it is known");
+    let mut receiver = Receiver::of_connecting(linux, &host, SEGMENT, None);
+    let first = Segment { len: SEGMENT, tsval: 5, ..Segment::default() };
+    receiver.take(Time::ms(1), &first);
+    (receiver, Segment { seq: SEGMENT.into(), tsval: 9, ..first })
+}
+
+/// A retransmission that the ACK of a segment lets out echoes the timestamp of that segment, but does not acknowledge its data
+/// (6.12 `tcp_ack`, FLAG_UPDATE_TS_RECENT).
+#[test]
+fn a_retransmission_echoes_the_segment_that_lets_it_out() {
+    let (mut receiver, next) = received();
+    receiver.carry(Time::ms(2), true);
+    receiver.stamp_before_ack(&next);
+    let carried = receiver.carry(Time::ms(3), true);
+    assert_eq!((carried.ack, carried.tsecr), (SEGMENT.into(), 9));
+}
+
+/// A segment behind data without an ACK is not echoed (`tcp_replace_ts_recent`). The ACK of a retransmission that the segment lets
+/// out changes nothing.
+#[test]
+fn a_segment_behind_owed_data_is_not_echoed() {
+    let (mut receiver, next) = received();
+    receiver.stamp_before_ack(&next);
+    assert_eq!(receiver.carry(Time::ms(2), true).tsecr, 5);
+    receiver.take(Time::ms(2), &next);
+    receiver.end_stamped();
+    let carried = receiver.carry(Time::ms(3), true);
+    assert_eq!((carried.ack, carried.tsecr), (2 * u64::from(SEGMENT), 5));
 }

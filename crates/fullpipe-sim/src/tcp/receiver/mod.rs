@@ -64,6 +64,8 @@ pub struct Receiver {
     timestamps: bool,
     /// Whether the echo of the segment in hand has given the handshake's RTT.
     echo_counted: bool,
+    /// Whether the timestamp of the segment in hand was taken before the ACK that it carries.
+    stamped: bool,
     /// D-SACK for the next ACK: data that arrived twice (RFC 2883).
     duplicate: Option<SeqRange>,
     /// Timestamp to echo: of the segment that last moved the window's left edge (RFC 7323).
@@ -184,6 +186,7 @@ impl Receiver {
             dsack: host.sysctl.tcp_sack && host.sysctl.tcp_dsack,
             timestamps: host.timestamps,
             echo_counted: false,
+            stamped: false,
             duplicate: None,
             ts_recent: 0,
             sack_room: match (host.sysctl.tcp_sack, host.timestamps) {

@@ -42,6 +42,26 @@ impl Receiver {
     /// segment covers the last acknowledged number (tcp_replace_ts_recent).
     pub(super) fn take_timestamps(&mut self, segment: &Segment) {
         self.measure_echo(segment);
+        if !self.stamped {
+            self.replace_ts_recent(segment);
+        }
+    }
+
+    /// Takes the timestamp of a segment before the ACK that it carries: data that the ACK lets out echoes it already (6.12
+    /// `tcp_ack`, FLAG_UPDATE_TS_RECENT).
+    pub fn stamp_before_ack(&mut self, segment: &Segment) {
+        self.replace_ts_recent(segment);
+        self.stamped = true;
+    }
+
+    /// Ends the work on such a segment.
+    pub fn end_stamped(&mut self) {
+        self.stamped = false;
+    }
+
+    /// tcp_replace_ts_recent.
+    #[inline]
+    fn replace_ts_recent(&mut self, segment: &Segment) {
         if segment.seq <= self.window.rcv_wup && segment.tsval >= self.ts_recent {
             self.ts_recent = segment.tsval;
         }
