@@ -41,7 +41,7 @@ pub struct DiagnoseArguments {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub top: u16,
     /// Length of the observation
-    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = quantity::time)]
+    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = length)]
     pub lasts: Time,
     /// Print the result as one JSON document
     #[arg(long)]
@@ -59,6 +59,16 @@ pub struct DiagnoseArguments {
 pub struct Destination {
     addresses: Vec<IpAddr>,
     port: Option<u16>,
+}
+
+/// Shortest observation: below some looks nothing can be told.
+const SHORTEST: Time = Time::ms(500);
+
+/// Reads the length of an observation.
+fn length(text: &str) -> Result<Time, String> {
+    let time = quantity::time(text)?;
+    let long = time >= SHORTEST;
+    long.then_some(time).ok_or_else(|| format!("at least {} ms", SHORTEST.as_us() / 1000))
 }
 
 /// Reads "192.0.2.7", "[2001:db8::1]:443", "example.org:443".

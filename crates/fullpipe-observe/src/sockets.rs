@@ -9,8 +9,9 @@ use std::net::SocketAddr;
 
 /// Attributes that each answer brings.
 const WITH: u8 = WITH_INFO | WITH_CONGESTION | WITH_MEMORY;
-/// States of a connection that may carry data, a bit each: ESTABLISHED, FIN_WAIT1, CLOSE_WAIT, LAST_ACK, CLOSING.
-const CONNECTED: u32 = 1 << 1 | 1 << 4 | 1 << 8 | 1 << 9 | 1 << 11;
+/// States of a connection that carries data, or is to carry some, a bit each: ESTABLISHED, SYN_SENT, FIN_WAIT1, CLOSE_WAIT,
+/// LAST_ACK, CLOSING.
+const CONNECTED: u32 = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 | 1 << 9 | 1 << 11;
 
 /// A connection at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,11 @@ pub struct Connection {
 }
 
 impl Connection {
+    /// Whether its handshake has not been answered yet.
+    pub fn is_connecting(&self) -> bool {
+        self.info.state == state::SYN_SENT
+    }
+
     fn of(socket: &Socket<'_>) -> Option<Connection> {
         // A socket in TIME_WAIT has no state any more.
         (!socket.info.is_empty()).then(|| Connection {
@@ -58,7 +64,7 @@ impl Sockets {
         Ok(Sockets { netlink })
     }
 
-    /// All connections that may carry data, of both families.
+    /// All connections that carry data or wait for their handshake, of both families.
     ///
     /// The kernel walks its whole table. A connection that moves in it meanwhile may be missing.
     ///

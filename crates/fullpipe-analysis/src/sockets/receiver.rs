@@ -74,7 +74,7 @@ const UNSCALED: u64 = 65_535;
 pub(super) fn judged(sight: &Sight, flow: &Flow) -> Judged {
     let facts = facts(sight, flow);
     let verdicts = verdicts(&facts);
-    Judged { host: facts.host, mbit: facts.mbit, bytes: facts.bytes, verdicts }
+    Judged { host: facts.host, mbit: facts.mbit, bytes: facts.bytes, rests: false, verdicts }
 }
 
 /// A rule; none where it does not fire.

@@ -51,6 +51,7 @@ pub fn diagnose(arguments: &DiagnoseArguments, output: &Output) -> Result<(), Fa
 fn observe(arguments: &DiagnoseArguments) -> Result<Observation, Failure> {
     match search::observe(arguments)? {
         Watched::Seen(observation) => Ok(*observation),
+        Watched::Connecting(seen) => Err(Failure::Input(text::connecting(&seen))),
         Watched::Nothing(seen) => Err(Failure::Input(text::none(&arguments.sought(), &seen))),
         Watched::Gone => Err(Failure::Input(format!(
             "the {} closed before it was looked at",

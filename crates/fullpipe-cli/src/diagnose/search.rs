@@ -24,6 +24,8 @@ pub enum Watched {
     Seen(Box<Observation>),
     /// No connection fits; those that exist, the busiest one first.
     Nothing(Vec<Seen>),
+    /// The connections that fit wait for the answer to their SYN.
+    Connecting(Vec<Seen>),
     /// The connections closed before the first look.
     Gone,
 }
@@ -97,6 +99,10 @@ fn here(arguments: &DiagnoseArguments, selection: &Selection) -> Result<Watched,
     if chosen.is_empty() {
         return Ok(Watched::Nothing(seen));
     }
+    if chosen.iter().all(|own| own.own.is_connecting()) {
+        return Ok(Watched::Connecting(chosen));
+    }
+    chosen.retain(|own| !own.own.is_connecting());
 
     // Wanted ones beyond the number are neighbours as well.
     let judged = chosen.len().min(usize::from(arguments.top));

@@ -1,7 +1,7 @@
 //! The answer as text: its first line alone says what is wrong and what to do.
 
 use fullpipe::analysis::document::{Confidence, Document, Finding, Grade, Run};
-use fullpipe::analysis::rules::{HEALTHY, by_code};
+use fullpipe::analysis::rules::{HEALTHY, by_code, group};
 use fullpipe::analysis::view::View;
 use fullpipe::numbers::{count, rate, short};
 use fullpipe::observation::{Judged, Observation, Seen, Subject};
@@ -44,10 +44,10 @@ pub fn text(
             continue;
         }
 
-        // The first cause explains all that is seen; others are hints.
+        // The first cause explains all that is seen; others are hints. That the path is full is none beside a cause.
         let mut findings = own.run.findings.iter();
         findings.by_ref().take(1).for_each(|own| finding(&mut out, width, own));
-        for own in findings.filter(|own| own.code != HEALTHY) {
+        for own in findings.filter(|own| own.group != group(HEALTHY)) {
             let hint = format!("{} ({}, {})", own.cause, own.code, word(own.confidence));
             line(&mut out, width, "  also fits: ", &hint);
         }
@@ -162,6 +162,22 @@ pub fn none(sought: &str, seen: &[Seen]) -> String {
         let _ = write!(text, "\n  and {} more", seen.len() - LISTED);
     }
     text
+}
+
+/// The connections whose handshake is not answered.
+pub fn connecting(seen: &[Seen]) -> String {
+    let mut text = String::new();
+    for own in seen.iter().take(LISTED) {
+        let (it, again) = (&own.own, own.own.info.retransmits);
+        let _ = writeln!(
+            text,
+            "{} > {} is not established: its SYN was sent {} times without an answer",
+            it.here,
+            it.there,
+            u32::from(again) + 1
+        );
+    }
+    text + "look at address and port, whether that host is up, and at firewalls on the way"
 }
 
 /// Writes a text with `start` before it, broken at that width; later lines are indented alike.

@@ -84,9 +84,8 @@ impl Observation {
         let sent = grown(|own| [own.first.info.bytes_sent, own.last.info.bytes_sent]);
         let received = grown(|own| [own.first.info.bytes_received, own.last.info.bytes_received]);
 
-        // A sender that has stopped, or waits for acknowledgements, still has data.
-        let has_data = own.last.info.unacked > 0 || own.last.info.notsent_bytes > 0;
-        sent > received || (sent == received && has_data)
+        // Of an idle connection this host's end shows whether its program has anything to send.
+        sent >= received
     }
 
     /// The order of the connections in which that one is the first.
