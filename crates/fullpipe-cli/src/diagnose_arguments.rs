@@ -20,7 +20,8 @@ Ctrl-C ends the observation, and the answer is from what was seen.";
   fullpipe diagnose --dst 192.0.2.7:443 --for 30s
   fullpipe diagnose --port 5201 --top 4          the four busiest with this port at either end
   fullpipe diagnose 10.0.0.1:43210 10.0.0.2:22   one connection: own end, other end
-  fullpipe diagnose --dst example.org --save slow   keep trace and report for `fullpipe report slow`\n\n")]
+  fullpipe diagnose --dst example.org --save slow   keep trace and report for `fullpipe report slow`
+  fullpipe diagnose --port 5201 --with slow      with what the other end has kept\n\n")]
 pub struct DiagnoseArguments {
     /// Both ends of one connection: own address and port, then those of the other host
     #[arg(value_name = "ADDRESS:PORT", num_args = 2, conflicts_with_all = ["port", "dst"])]
@@ -49,6 +50,9 @@ pub struct DiagnoseArguments {
     /// Keep trace, document and report in this directory, which must be new or empty
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
+    /// Let an observation of the other end decide, which --save has kept there at about the same time
+    #[arg(long, value_name = "DIR")]
+    pub with: Option<PathBuf>,
     /// Show no progress and no notes
     #[arg(long, short)]
     pub quiet: bool,

@@ -12,7 +12,7 @@ use fullpipe::analysis::document::{Document, Run};
 use fullpipe::observation::{self, Judged, Observation};
 use fullpipe::report::html;
 use fullpipe::results::provenance::Provenance;
-use fullpipe::results::rundir::Place;
+use fullpipe::results::rundir::{self, Place, RunDir};
 use search::Watched;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
@@ -25,11 +25,16 @@ const STOPPING: &str =
 pub fn diagnose(arguments: &DiagnoseArguments, output: &Output) -> Result<(), Failure> {
     let place = arguments.save.clone().map(Place::Exactly);
     place.as_ref().map_or(Ok(()), Place::check)?;
+    let other = arguments.with.as_deref().map(rundir::open).transpose();
+    let other = other.map_err(|why| Failure::Input(why.to_string()))?;
     interrupt::listen(STOPPING)?;
 
     let (started, clock) = (SystemTime::now(), Instant::now());
     let observation = observe(arguments)?;
-    let judged = observation.runs();
+    let mut judged = observation.runs();
+    if let Some(other) = &other {
+        judged.iter_mut().for_each(|own| join(own, other, arguments));
+    }
     let runs: Vec<Run> = judged.iter().map(|own| own.run.clone()).collect();
     let document = observation::document(&title(&observation), runs);
 
@@ -57,6 +62,17 @@ fn observe(arguments: &DiagnoseArguments) -> Result<Observation, Failure> {
             "the {} closed before it was looked at",
             arguments.sought()
         ))),
+    }
+}
+
+/// Joins the verdict of the other end, where its observation has that connection.
+fn join(own: &mut Judged, other: &RunDir, arguments: &DiagnoseArguments) {
+    match observation::other_end(&own.run, &other.document) {
+        Some(run) => observation::join(&mut own.run, run),
+        None if !arguments.quiet => {
+            note(&format!("note: {} has no other end of {}", other.path.display(), own.run.variant))
+        }
+        None => {}
     }
 }
 

@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 /// A connection over the loopback, until it is dropped.
 struct Busy {
     port: u16,
+    /// Port of the end that sends.
+    client: u16,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -34,8 +36,9 @@ impl Busy {
                 thread::sleep(reads);
             }
         });
+        let mut socket = TcpStream::connect(address).expect("a connection");
+        let client = socket.local_addr().expect("an address").port();
         let write = thread::spawn(move || {
-            let mut socket = TcpStream::connect(address).expect("a connection");
             let timeout = Some(Duration::from_millis(200));
             socket.set_write_timeout(timeout).expect("a timeout");
             while !writer.load(Ordering::SeqCst) {
@@ -45,7 +48,7 @@ impl Busy {
             }
         });
         thread::sleep(Duration::from_millis(300));
-        Busy { port: address.port(), stop, threads: vec![read, write] }
+        Busy { port: address.port(), client, stop, threads: vec![read, write] }
     }
 
     fn port(&self) -> String {
@@ -111,6 +114,27 @@ fn a_slow_reader_is_found_and_its_result_is_kept() {
     other.complains(&["is there already and not empty"]);
     let model = desk.call(&["report", "slow", "--view", "receiver-sockets"]).ends_with(2);
     model.complains(&["scenario.resolved.toml"]);
+}
+
+#[test]
+fn the_other_end_decides_between_causes_that_look_the_same() {
+    let (desk, busy) = (Desk::new(), Busy::new(NOT_AT_ALL, Duration::from_millis(20)));
+    let [here, there] = [busy.port, busy.client].map(|port| format!("127.0.0.1:{port}"));
+    let call = desk.call(&["diagnose", &here, &there, "--for", "2s", "--save", "other", "-q"]);
+    if !is_shown(&call) {
+        return;
+    }
+    assert!(call.ends_with(0).stdout.contains("receives"));
+    let call =
+        ["diagnose", "--port", &busy.port(), "--for", "2s", "--with", "other", "--json", "-q"];
+    let document = desk.call(&call).ends_with(0).json();
+    let Some(run) = judged(&document) else { return };
+    let headline = &run["headline"];
+    assert_eq!(headline["group"], "reader", "{headline}");
+    assert_eq!([&headline["confidence"], &headline["place"]], ["sure", "the other host"]);
+    assert_eq!(headline["twins"], Value::Null, "{headline}");
+    let missing = desk.call(&["diagnose", "--port", &busy.port(), "--with", "nowhere"]);
+    missing.ends_with(2).complains(&["nowhere"]);
 }
 
 #[test]

@@ -80,7 +80,7 @@ impl Seen {
 
 /// All connections of the namespace, the busiest one first. Of idle ones those with data that waits are first.
 ///
-/// Where this host has both ends of a connection, only the sending one fits.
+/// Where both ends of a connection fit, only the sending one is left.
 ///
 /// # Errors
 /// The kernel does not show its sockets.
@@ -104,8 +104,11 @@ pub fn survey(sockets: &mut Sockets, selection: &Selection) -> Result<Vec<Seen>,
         })
         .collect();
 
-    let sending: BTreeSet<[SocketAddr; 2]> =
-        seen.iter().filter(|own| own.sends).map(|own| [own.own.here, own.own.there]).collect();
+    let sending: BTreeSet<[SocketAddr; 2]> = seen
+        .iter()
+        .filter(|own| own.fits && own.sends)
+        .map(|own| [own.own.here, own.own.there])
+        .collect();
     for own in seen.iter_mut().filter(|own| !own.sends) {
         own.fits &= !sending.contains(&[own.own.there, own.own.here]);
     }

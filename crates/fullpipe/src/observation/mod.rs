@@ -1,6 +1,9 @@
 //! Live connections as runs: the trace of an observation, judged from the sockets of this host.
 
+mod joined;
 mod meta;
+
+pub use joined::{join, other_end};
 
 pub use fullpipe_observe::live::{
     Followed, Manner, OBSERVER, Party, Seen, Selection, Subject, follow, survey,
