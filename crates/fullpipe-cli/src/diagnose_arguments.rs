@@ -6,7 +6,7 @@ use clap::Args;
 use fullpipe::base::units::Time;
 use fullpipe::observation::{Party, Selection};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const CODES: &str = "\
 Exit codes: 0 there is an answer, 2 bad input or no such connection, 3 the environment cannot.
@@ -21,11 +21,16 @@ Ctrl-C ends the observation, and the answer is from what was seen.";
   fullpipe diagnose --port 5201 --top 4          the four busiest with this port at either end
   fullpipe diagnose 10.0.0.1:43210 10.0.0.2:22   one connection: own end, other end
   fullpipe diagnose --dst example.org --save slow   keep trace and report for `fullpipe report slow`
+  fullpipe diagnose ss.txt --every 100ms         looks that `ss -tinm` has printed
   fullpipe diagnose --port 5201 --with slow      with what the other end has kept\n\n")]
 pub struct DiagnoseArguments {
-    /// Both ends of one connection: own address and port, then those of the other host
-    #[arg(value_name = "ADDRESS:PORT", num_args = 2, conflicts_with_all = ["port", "dst"])]
-    pub ends: Vec<SocketAddr>,
+    /// A file with the text of `ss -tinm`, printed again and again (- is standard input); or both ends of one connection: own
+    /// address and port, then those of the other host
+    #[arg(value_name = "FILE|ENDS", num_args = 0..=2)]
+    pub what: Vec<String>,
+    /// Time between two looks in a file
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantity::time)]
+    pub every: Time,
     /// Connections of this process, also in another network namespace (as root)
     #[arg(long, value_name = "PID")]
     pub pid: Option<u32>,
@@ -96,11 +101,47 @@ fn destination(text: &str) -> Result<Destination, String> {
 }
 
 impl DiagnoseArguments {
+    /// Checks what clap cannot.
+    ///
+    /// # Errors
+    /// Two words are no ends, or ends come with a condition of their own.
+    pub fn check(&self) -> Result<(), String> {
+        if self.what.len() < 2 {
+            return Ok(());
+        }
+        if let Some(word) = self.what.iter().find(|own| own.parse::<SocketAddr>().is_err()) {
+            return Err(format!("{word:?} is no address with a port, such as 10.0.0.1:443"));
+        }
+        match self.port.is_some() || self.dst.is_some() {
+            true => Err("both ends are named, so --port and --dst say nothing more".into()),
+            false => Ok(()),
+        }
+    }
+
+    /// The file with looks, where one is named.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.what[..] {
+            [file] => Some(Path::new(file)),
+            _ => None,
+        }
+    }
+
+    /// Both ends, where they are named.
+    fn ends(&self) -> Option<[SocketAddr; 2]> {
+        match &self.what[..] {
+            [here, there] => Some([here.parse().ok()?, there.parse().ok()?]),
+            _ => None,
+        }
+    }
+
     /// The wanted connections, without those of a process.
     pub fn selection(&self) -> Selection {
-        let exactly = |end: &SocketAddr| Party::of(vec![end.ip()], Some(end.port()));
+        let exactly = |end: SocketAddr| Party::of(vec![end.ip()], Some(end.port()));
         let there = self.dst.clone().map(|own| Party::of(own.addresses, own.port));
-        let [here, other] = [0, 1].map(|at| self.ends.get(at).map(exactly));
+        let [here, other] = match self.ends() {
+            Some(ends) => ends.map(|end| Some(exactly(end))),
+            None => [None, None],
+        };
         Selection {
             inodes: None,
             port: self.port,
@@ -114,7 +155,7 @@ impl DiagnoseArguments {
         let mut words = Vec::new();
         words.extend(self.pid.map(|pid| format!("of process {pid}")));
         words.extend(self.port.map(|port| format!("with port {port}")));
-        if let [here, there] = self.ends[..] {
+        if let Some([here, there]) = self.ends() {
             words.push(format!("from {here} to {there}"));
         }
         if let Some(own) = &self.dst {

@@ -7,7 +7,8 @@
 //! | `flow.rs` | the rows of a trace that these states make |
 //! | `netlink.rs`, `sockets.rs`, `device.rs` | questions to this kernel |
 //! | `namespace.rs`, `process.rs`, `counters.rs`, `sysctls.rs` | what `/proc` shows |
-//! | `live/` | live connections as a trace |
+//! | `ss.rs` | the text of `ss -tinm` |
+//! | `live/` | live connections, and looks of others, as a trace |
 //!
 //! The guest of the engine `linux` sends the same messages, and that engine reads the same states. Nothing here knows
 //! scenarios or verdicts.
@@ -23,6 +24,7 @@ pub mod netlink;
 pub mod process;
 pub mod qdisc;
 pub mod sockets;
+pub mod ss;
 pub mod sysctls;
 pub mod tcp_info;
 mod unable;

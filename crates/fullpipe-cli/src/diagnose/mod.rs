@@ -1,5 +1,6 @@
 //! `fullpipe diagnose`: what limits a live connection, from the sockets of this host.
 
+mod pasted;
 mod search;
 mod text;
 mod watching;
@@ -23,6 +24,7 @@ const STOPPING: &str =
 
 /// Observes the wanted connections, and says what limits them.
 pub fn diagnose(arguments: &DiagnoseArguments, output: &Output) -> Result<(), Failure> {
+    arguments.check().map_err(Failure::Input)?;
     let place = arguments.save.clone().map(Place::Exactly);
     place.as_ref().map_or(Ok(()), Place::check)?;
     let other = arguments.with.as_deref().map(rundir::open).transpose();
@@ -54,7 +56,11 @@ pub fn diagnose(arguments: &DiagnoseArguments, output: &Output) -> Result<(), Fa
 
 /// Observes for as long as was asked for, a signal comes, or the connections are there.
 fn observe(arguments: &DiagnoseArguments) -> Result<Observation, Failure> {
-    match search::observe(arguments)? {
+    let watched = match arguments.file() {
+        Some(file) => pasted::observe(file, arguments.every, arguments),
+        None => search::observe(arguments),
+    };
+    match watched? {
         Watched::Seen(observation) => Ok(*observation),
         Watched::Connecting(seen) => Err(Failure::Input(text::connecting(&seen))),
         Watched::Nothing(seen) => Err(Failure::Input(text::none(&arguments.sought(), &seen))),
@@ -80,7 +86,7 @@ fn join(own: &mut Judged, other: &RunDir, arguments: &DiagnoseArguments) {
 fn title(observation: &Observation) -> String {
     let names: Vec<String> =
         observation.followed.subjects[..observation.judged].iter().map(text::name).collect();
-    format!("Live: {}", names.join(", "))
+    format!("Connection {}", names.join(", "))
 }
 
 fn command() -> Vec<String> {

@@ -264,6 +264,39 @@ fn without_a_match_the_busiest_are_listed() {
     desk.call(&["diagnose", "--netns", "nowhere"]).ends_with(3).complains(&["nowhere"]);
 }
 
+#[test]
+fn looks_that_ss_has_printed_are_judged() {
+    let desk = Desk::new();
+    let look = |number: u64| {
+        let (acked, busy) = (200_000 * number, 100 * number);
+        let unread = 60_000 - 20_000 * (number % 3);
+        format!(
+            "ESTAB 0 900000 10.0.0.1:4000 10.0.0.2:80\n\t skmem:(r0,rb131072,t0,tb4194304,f0,w1200000,o0,bl0,d0) \
+             ts sack cubic wscale:7,7 rto:240 rtt:40.2/0.5 mss:1448 pmtu:1500 cwnd:200 bytes_sent:{acked} \
+             bytes_acked:{acked} segs_out:{number} segs_in:{number} data_segs_out:{number} busy:{busy}ms \
+             rwnd_limited:{busy}ms(100.0%) unacked:{} notsent:800000 minrtt:40 snd_wnd:{unread}\n",
+            unread / 1448
+        )
+    };
+    desk.write("ss.txt", &(1..=40).map(look).collect::<String>());
+    let document = desk.call(&["diagnose", "ss.txt", "--json"]).ends_with(0).json();
+    let headline = &document["runs"][0]["headline"];
+    assert_eq!(headline["code"], "app_read", "{headline}");
+
+    // 200 kB in 100 ms are 16 Mb/s; looks that are twice as far apart are half as fast.
+    let rate = |own: &Value| own["headline"]["rate_mbit"].as_f64().expect("a rate");
+    assert!((rate(&document["runs"][0]) - 16.0).abs() < 0.01, "{headline}");
+    let slower = desk.call(&["diagnose", "ss.txt", "--every", "200ms", "--json"]).ends_with(0);
+    assert!((rate(&slower.json()["runs"][0]) - 8.0).abs() < 0.01);
+
+    desk.write("one.txt", &look(1));
+    desk.call(&["diagnose", "one.txt"]).ends_with(2).complains(&["1 looks", "ss -tinmH"]);
+    let none = desk.call(&["diagnose", "ss.txt", "--port", "99"]).ends_with(2);
+    none.complains(&["0 looks at a connection with port 99"]);
+    desk.call(&["diagnose", "nowhere.txt"]).ends_with(2).complains(&["nowhere.txt"]);
+    desk.call(&["diagnose", "10.0.0.1:1", "x"]).ends_with(2).complains(&["no address with a port"]);
+}
+
 /// A transfer of 12 s over a path of 50 Mb/s and 60 ms with a queue of one product; ELEMENTS stand in front of its link, KEYS are the flow's.
 const PATH: &str = r#"
 title = "A path"

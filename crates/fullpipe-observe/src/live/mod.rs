@@ -5,11 +5,13 @@
 
 mod choice;
 mod pace;
+mod replay;
 mod rows;
 mod sampler;
 
 pub use choice::{Party, Seen, Selection, survey};
 pub use pace::Lateness;
+pub use replay::replay;
 pub use sampler::{Followed, Gone, follow};
 
 use crate::process::Process;

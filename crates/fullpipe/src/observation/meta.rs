@@ -144,6 +144,9 @@ fn around(host: &Host) -> HostSettings {
 /// Notes on the observation itself.
 fn notes(own: &Observation, subject: usize, sends: bool) -> Vec<String> {
     let late = own.followed.lateness;
+    if late.looks == 0 {
+        return own.warnings(subject);
+    }
     let ms = |ns: u64| format!("{} ms", numbers::short(ns as f64 / 1e6));
     let lasted = own.followed.lasted.as_secs_f64().max(1e-9);
     let cost = late.cpu as f64 / 1e9 / lasted * 100.0;
