@@ -3,6 +3,7 @@
 use super::watching::Watching;
 use crate::diagnose_arguments::DiagnoseArguments;
 use crate::failure::Failure;
+use crate::output::note;
 use fullpipe::observation::{
     Manner, Namespace, Observation, Seen, Selection, Sockets, Unable, follow, process, survey,
 };
@@ -107,6 +108,10 @@ fn here(arguments: &DiagnoseArguments, selection: &Selection) -> Result<Watched,
     // Wanted ones beyond the number are neighbours as well.
     let judged = chosen.len().min(usize::from(arguments.top));
     let more = chosen.split_off(judged);
+    let busy = more.iter().filter(|own| own.rate >= BUSY).count();
+    if busy > 0 && !arguments.quiet {
+        note(&format!("note: {busy} more busy ones fit; --top {} judges them, too", judged + busy));
+    }
     let neighbours = more.into_iter().chain(others).filter(|own| own.rate >= BUSY);
 
     // The other end of a judged connection carries the same data.

@@ -23,7 +23,7 @@ struct Busy {
 }
 
 impl Busy {
-    /// A connection whose ends pause for so long after each write or read.
+    /// A connection with ends that pause for so long after each write or read.
     fn new(writes: Duration, reads: Duration) -> Busy {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
         let address = listener.local_addr().expect("an address");
@@ -74,7 +74,7 @@ fn is_shown(call: &Call) -> bool {
     !hidden
 }
 
-/// The only run of a document whose looks came in time; none, and says so, where the machine was too busy.
+/// The only run of a document; none, and says so, where the machine was too busy for looks in time.
 fn judged(document: &Value) -> Option<&Value> {
     let run = &document["runs"][0];
     let counters = run["counters"].as_array().expect("counters");
@@ -209,7 +209,7 @@ fn an_idle_connection_is_no_failure() {
     drop(both);
 }
 
-/// A socket whose SYN a full listener drops, and its own port.
+/// A socket with a SYN that a full listener drops, and its own port.
 fn unanswered(listener: &TcpListener) -> (OwnedFd, u16) {
     let there = listener.local_addr().expect("an address").port();
     let address = |port: u16| libc::sockaddr_in {
