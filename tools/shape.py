@@ -20,18 +20,20 @@ ROOT = Path(__file__).resolve().parent.parent
 # What each crate may depend on: the picture of ARCHITECTURE.md.
 PICTURE = {
     "fullpipe-base": set(),
-    "fullpipe-guest": {"fullpipe-base"},
+    "fullpipe-observe": {"fullpipe-base"},
+    "fullpipe-guest": {"fullpipe-base", "fullpipe-observe"},
     "fullpipe-sim": {"fullpipe-base"},
     "fullpipe-trace": {"fullpipe-base"},
     "fullpipe-scenario": {"fullpipe-base", "fullpipe-trace", "fullpipe-sim"},
     "fullpipe-linux": {
-        "fullpipe-base", "fullpipe-trace", "fullpipe-sim", "fullpipe-guest", "fullpipe-scenario",
+        "fullpipe-base", "fullpipe-trace", "fullpipe-sim", "fullpipe-observe", "fullpipe-guest",
+        "fullpipe-scenario",
     },
     "fullpipe-analysis": {"fullpipe-base", "fullpipe-trace", "fullpipe-scenario"},
     "fullpipe-report": {"fullpipe-analysis"},
     "fullpipe": {
         "fullpipe-base", "fullpipe-trace", "fullpipe-sim", "fullpipe-scenario", "fullpipe-linux", "fullpipe-analysis",
-        "fullpipe-report",
+        "fullpipe-report", "fullpipe-observe",
     },
     "fullpipe-cli": {"fullpipe"},
     "fullpipe-blind": {"fullpipe"},

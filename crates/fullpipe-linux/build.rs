@@ -9,8 +9,10 @@ use std::process::Command;
 
 fn main() {
     let package = Path::new(&variable("CARGO_MANIFEST_DIR")).join("../fullpipe-guest");
-    for part in ["src", "Cargo.toml", "../fullpipe-base/src", "../fullpipe-base/Cargo.toml"] {
-        println!("cargo:rerun-if-changed={}", package.join(part).display());
+    for part in [".", "../fullpipe-base", "../fullpipe-observe"] {
+        for file in ["src", "Cargo.toml"] {
+            println!("cargo:rerun-if-changed={}", package.join(part).join(file).display());
+        }
     }
     let carried = Path::new(&variable("OUT_DIR")).join("fullpipe-init");
     let built = match variable("CARGO_CFG_TARGET_OS").as_str() {

@@ -4,8 +4,9 @@ use super::document::HostCounter;
 use fullpipe_trace::recording::Recording;
 use std::collections::BTreeMap;
 
-/// Prefixes of the counters that are kept: queues, drivers, the softirq, TCP, an emulated path. A real kernel has more counters.
-const KEPT: [&str; 6] = ["tc", "ethtool", "softnet", "Tcp", "TcpExt", "emulator"];
+/// Prefixes of the counters that are kept: queues, drivers, the softirq, TCP, an emulated path, an observer. A real kernel has more
+/// counters.
+const KEPT: [&str; 7] = ["tc", "ethtool", "softnet", "Tcp", "TcpExt", "emulator", "observer"];
 
 /// The last value of each counter, in the order in which the counters first appear, host by host.
 pub(super) fn counters(recording: &Recording) -> Vec<HostCounter> {

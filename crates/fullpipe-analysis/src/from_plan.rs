@@ -175,6 +175,7 @@ fn flows(run: &Resolved, real: Option<&str>) -> Vec<FlowMeta> {
         reverse_flow: reverse_of[index],
         shaper: shaper(flow, run.hosts_of(flow)[0]),
         settings: settings::flow(run, flow),
+        earlier: None,
     };
     run.flow.iter().enumerate().map(flow).collect()
 }

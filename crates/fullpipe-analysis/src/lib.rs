@@ -57,7 +57,9 @@ pub use fullpipe_base::limits;
 pub use fullpipe_scenario as scenario;
 pub use fullpipe_trace as trace;
 pub use main_way::{main_datagrams, main_way};
-pub use meta::{DatagramsMeta, Figures, FlowMeta, LoopMeta, Made, NfsMeta, RunMeta, WayMeta};
+pub use meta::{
+    DatagramsMeta, Earlier, Figures, FlowMeta, LoopMeta, Made, NfsMeta, RunMeta, WayMeta,
+};
 pub use nfs::are_unanswered;
 pub use rules::busy_cpu::{LARGE_WRITE, SMALL_WRITE};
 pub use rules::stuck_window::TUNING_RCVBUF;

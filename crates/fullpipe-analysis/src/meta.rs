@@ -195,6 +195,17 @@ pub struct FlowMeta {
     pub shaper: Option<String>,
     /// Settings of its hosts and sockets.
     pub settings: settings::FlowSettings,
+    /// Its life before the trace begins; none of a flow that begins in it.
+    pub earlier: Option<Earlier>,
+}
+
+/// Life of a flow before its trace begins. The counters of the trace do not include it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// Bytes acknowledged.
+    pub bytes: u64,
+    /// Segments sent again.
+    pub retransmitted: u64,
 }
 
 /// Facts about files on an NFS mount that the analysis needs.

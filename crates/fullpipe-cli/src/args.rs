@@ -1,6 +1,7 @@
 //! Commands, their arguments and their help.
 
 use crate::advise_arguments::AdviseArguments;
+use crate::diagnose_arguments::DiagnoseArguments;
 use crate::explain::ExplainArguments;
 use crate::path_arguments::NewArguments;
 use crate::plan_arguments::PlanArguments;
@@ -85,6 +86,8 @@ pub enum Command {
     Plan(PlanArguments),
     /// Find out what to set on the hosts of a scenario, and prove it by runs
     Advise(AdviseArguments),
+    /// Say what limits a live connection of this host
+    Diagnose(DiagnoseArguments),
     /// Explain a cause that findings name: how it is recognised, measured and cured
     Explain(ExplainArguments),
     /// Build, list and remove the kernels of engine linux

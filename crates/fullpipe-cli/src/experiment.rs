@@ -150,7 +150,7 @@ impl Experiment<'_> {
         recording: &Recording,
         table: Option<Table>,
     ) -> Result<(), Failure> {
-        let tables = self.writer.run(run, &plan.resolved.to_toml(), recording);
+        let tables = self.writer.run(run, Some(&plan.resolved.to_toml()), recording);
         let taken = tables.map_err(Failure::from).and_then(|()| match table {
             None => Ok(None),
             Some(table) => table.take(self.writer, run).map(Some),

@@ -6,6 +6,8 @@ mod advise_arguments;
 mod args;
 mod captures;
 mod compare;
+mod diagnose;
+mod diagnose_arguments;
 mod doctor;
 mod dry_run;
 mod engine;
@@ -85,6 +87,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::New(new) => new::new(new, &output),
         Command::Plan(plan) => plan::plan(plan, &output),
         Command::Advise(advise) => advise::advise(advise, &output),
+        Command::Diagnose(diagnose) => diagnose::diagnose(diagnose, &output),
         Command::Explain(explain) => explain::explain(explain, &output),
         Command::Kernel(kernel) => kernel::kernel(&kernel.command, &output),
         Command::Doctor(doctor) => doctor::doctor(doctor, &output),

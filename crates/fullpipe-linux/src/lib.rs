@@ -7,7 +7,7 @@
 //! | `kernel/` | the kernel: built on the user's machine from the distribution's source |
 //! | `rootfs.rs`, `memory.rs`, `machine.rs` | the guest's files, its memory and its process |
 //! | `refused.rs` | values that the kernel does not take, by the scenario's keys |
-//! | `records.rs`, `samples.rs`, `flows.rs`, `counters.rs`, `qdiscs.rs`, `tcp_info.rs` | its records, as the trace's rows |
+//! | `records.rs`, `samples.rs`, `flows.rs`, `counters.rs` | its records, as the trace's rows |
 //! | `host/`, `emulator/` | the engine `host`: this machine's kernel, and the path in front of it |
 //!
 //! The guest itself is the crate `fullpipe-guest`.
@@ -22,13 +22,11 @@ mod lower;
 mod machine;
 mod memory;
 mod nic;
-mod qdiscs;
 mod realise;
 mod records;
 mod refused;
 mod rootfs;
 mod samples;
-mod tcp_info;
 mod topology;
 mod trial;
 

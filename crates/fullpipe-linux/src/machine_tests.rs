@@ -2,11 +2,11 @@
 //! has been built.
 
 use super::*;
-use crate::flows::SendingEnd;
 use crate::kernel::Family;
 use crate::{Following, Samples, Stop, built, lower};
 use fullpipe_base::trace::Control;
 use fullpipe_base::units::Time;
+use fullpipe_observe::flow::SendingEnd;
 use fullpipe_scenario::{Resolved, Source};
 use fullpipe_trace::recording::Recording;
 use std::path::Path;

@@ -2,14 +2,15 @@
 
 use super::counters::Names;
 use super::emulator::{Emulator, Sampled};
-use super::flows::{FlowState, SendingEnd};
-use super::qdiscs::{self, Counted};
-use super::tcp_info::{TcpInfo, number};
+use super::flows::{sending_end, socket};
 use super::topology::{Counters, List, Seen, Watched};
 use fullpipe_base::trace::{Counter, Event, EventKind, Sink, StageSample, Turns};
 use fullpipe_base::units::Time;
 use fullpipe_guest::record::{self, Head};
 use fullpipe_guest::refusal::Refusal;
+use fullpipe_observe::flow::{FlowState, SendingEnd};
+use fullpipe_observe::qdisc::{Counted, Qdisc};
+use fullpipe_observe::tcp_info::{TcpInfo, number};
 use fullpipe_scenario::Resolved;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -69,7 +70,7 @@ impl Samples {
     pub(super) fn of_run(stages: Vec<Watched>, run: &Resolved, sink: &mut dyn Sink) -> Samples {
         let infos: Vec<_> = stages.iter().map(|stage| stage.info.clone()).collect();
         sink.stages(&infos);
-        let ends: Vec<_> = run.flow.iter().map(|flow| SendingEnd::new(flow, run)).collect();
+        let ends: Vec<_> = run.flow.iter().map(|flow| sending_end(flow, run)).collect();
         let (interval, end) = (run.report.sample.0, run.duration.0);
         let congestion = run.flow.iter().map(|flow| flow.congestion.name.clone()).collect();
         let samples = Samples::new(stages, &ends, run.turns(), run.mss(), interval, end);
@@ -114,14 +115,15 @@ impl Samples {
     pub(super) fn take(&mut self, head: Head, body: &[u8]) {
         let time = head.time_ns;
         match head.kind {
-            record::SENDER => {
-                self.at(time).flows.push((Side::Sender, head.index, TcpInfo::read(body)))
-            }
+            record::SENDER => self.at(time).flows.push((Side::Sender, head.index, socket(body))),
             record::RECEIVER => {
-                self.at(time).flows.push((Side::Receiver, head.index, TcpInfo::read(body)));
+                self.at(time).flows.push((Side::Receiver, head.index, socket(body)));
             }
             record::QDISCS => {
-                let found = qdiscs::read(head.index, body);
+                let found = Qdisc::read_all(body).map(|own| {
+                    let (device, handle) = (own.device, own.handle);
+                    (Counters { namespace: head.index, device, handle }, own.counted)
+                });
                 let pending = self.at(time);
                 pending.qdiscs.extend(found);
                 pending.namespaces.insert(head.index);

@@ -266,7 +266,7 @@ impl Shared<'_> {
             self.widen_band(index, plan, &mut run)?;
         }
         if let Some(writer) = self.writer {
-            writer.run(&run, &plan.resolved.to_toml(), &recording).map_err(machine)?;
+            writer.run(&run, Some(&plan.resolved.to_toml()), &recording).map_err(machine)?;
         }
         if let (Some(table), Some(kept)) = (table, self.packets) {
             table.keep(kept, &self.scenario.title, &run)?;

@@ -13,6 +13,7 @@ pub mod experiment;
 mod gain;
 pub use fullpipe_analysis::numbers;
 pub use fullpipe_base::limits;
+pub mod observation;
 pub mod parity;
 pub mod plan;
 pub mod relieve;

@@ -26,6 +26,8 @@ pub(super) struct Judged {
     pub mbit: f64,
     /// Bytes that were acknowledged or received.
     pub bytes: u64,
+    /// Whether nothing was in the socket at any look.
+    pub rests: bool,
     /// Verdicts.
     pub verdicts: Vec<Verdict>,
 }
@@ -36,7 +38,8 @@ pub(crate) fn of_sender(sight: &view::sender::Sight) -> Answer {
     let judged = judged.map(|flow| {
         let facts = measure::facts(sight, flow);
         let verdicts = verdicts(&facts);
-        Judged { host: facts.host, mbit: facts.mbit, bytes: facts.acked, verdicts }
+        let rests = facts.whole.empty >= 1.0;
+        Judged { host: facts.host, mbit: facts.mbit, bytes: facts.acked, rests, verdicts }
     });
     answer(judged.collect(), sight.partial, "acknowledged")
 }
@@ -56,6 +59,9 @@ fn answer(judged: Vec<Judged>, partial: bool, verb: &str) -> Answer {
     let Some(one) = most(&judged) else {
         return (said(Grade::NoTraffic, "No traffic: the host has no connection.".into()), vec![]);
     };
+    if is_silent && judged.iter().all(|one| one.rests) {
+        return (said(Grade::NoTraffic, "No traffic: the program writes nothing.".into()), vec![]);
+    }
     if is_silent {
         let text = sentences([format!("FAILED: no data was {verb}")]);
         return (Headline { rate_mbit: Some(0.0), ..said(Grade::Failed, text) }, vec![]);

@@ -61,7 +61,7 @@ pub fn facts(sight: &Sight, flow: &Flow) -> Facts {
         longest_pause_s: pauses(looks).into_iter().fold(0.0, f64::max),
         pauses: pauses(looks).len(),
         window: window(looks, main),
-        cwnd: cwnd(sight, looks, main),
+        cwnd: cwnd(sight, flow, looks, main),
         buffer: memory(flow, looks, main),
         loss: losses(sight, looks, main, min_rtt),
         order: order(sight, looks),

@@ -49,6 +49,8 @@ struct Facts {
     wscale: bool,
     /// The program asked for a buffer.
     asked: bool,
+    /// Largest limit that the kernel tunes to, bytes.
+    tuned: u64,
 }
 
 /// Use of the window from which on it limits the flow. Runs that it limits use 0.87 and more, others less than three quarters.
@@ -72,7 +74,7 @@ const UNSCALED: u64 = 65_535;
 pub(super) fn judged(sight: &Sight, flow: &Flow) -> Judged {
     let facts = facts(sight, flow);
     let verdicts = verdicts(&facts);
-    Judged { host: facts.host, mbit: facts.mbit, bytes: facts.bytes, verdicts }
+    Judged { host: facts.host, mbit: facts.mbit, bytes: facts.bytes, rests: false, verdicts }
 }
 
 /// A rule; none where it does not fire.
@@ -133,6 +135,7 @@ fn facts(sight: &Sight, flow: &Flow) -> Facts {
         cpu: busy(sight),
         wscale,
         asked: flow.buffer.asked.is_some(),
+        tuned: flow.buffer.tuned,
         host,
     }
 }
@@ -233,8 +236,8 @@ fn window(facts: &Facts) -> Option<Verdict> {
                 named("wscale_off", "net.ipv4.tcp_window_scaling", AskedBy::Sysctl)
                     .remedy("Set net.ipv4.tcp_window_scaling to 1 on both hosts")
             }
-            // A buffer that never changes was fixed by the program.
-            () if facts.asked || facts.constant => {
+            // A buffer that never changes was fixed by the program, unless it is as large as the kernel makes it.
+            () if facts.asked || (facts.constant && facts.limit != facts.tuned) => {
                 named("rwnd_fixed", "SO_RCVBUF", AskedBy::Program)
                     .remedy("Let the program ask for no SO_RCVBUF")
                     .twins(&["sndbuf"], CHARGED)
@@ -295,6 +298,9 @@ mod tests {
         assert_eq!(first(&used), Some("rwnd_auto"));
         assert_eq!(verdicts(&used)[0].twins, ["sndbuf"], "a send buffer of that size");
         assert_eq!(first(&Facts { asked: true, ..used.clone() }), Some("rwnd_fixed"));
+        let constant = Facts { constant: true, limit: 6 << 20, ..used.clone() };
+        assert_eq!(first(&constant), Some("rwnd_fixed"));
+        assert_eq!(first(&Facts { tuned: 6 << 20, ..constant }), Some("rwnd_auto"));
         let unscaled = Facts { wscale: false, window: 65_535, ..used };
         assert_eq!(first(&unscaled), Some("wscale_off"));
     }

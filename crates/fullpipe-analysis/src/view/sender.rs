@@ -1,7 +1,7 @@
 //! Sight of the sending host: its flows, counters and settings.
 
 use super::Connection;
-use crate::meta::RunMeta;
+use crate::meta::{Earlier, RunMeta};
 use crate::settings::Buffer;
 use fullpipe_base::trace::{FlowSample, SenderSocket};
 use fullpipe_base::units::Time;
@@ -25,6 +25,8 @@ pub struct Flow {
     pub buffer: Buffer,
     /// Share of looks at which bytes had arrived in the other direction since the look before (bytes_received; 0 to 1).
     pub answered: f64,
+    /// Its life before the first look; none where that look is at its beginning.
+    pub earlier: Option<Earlier>,
     /// The socket at each look, oldest first.
     pub looks: Vec<Look>,
 }
@@ -106,6 +108,7 @@ impl Sight {
                 first_ssthresh: about.settings.first_ssthresh,
                 buffer: about.settings.send.clone(),
                 answered: about.reverse_flow.map_or(0.0, |index| answered(recording, index)),
+                earlier: about.earlier,
                 looks: trimmed(looks.into_iter().map(Look::of).collect()),
             }
         })

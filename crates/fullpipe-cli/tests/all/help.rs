@@ -4,7 +4,7 @@ use crate::common::Desk;
 use fullpipe::results::formats;
 use fullpipe::scenario::reference;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "run",
     "new",
     "list",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 15] = [
     "merge",
     "parity",
     "plan",
+    "diagnose",
     "kernel",
     "doctor",
     "schema",

@@ -5,6 +5,7 @@ mod capture;
 mod capture_tools;
 mod common;
 mod datagram_readers;
+mod diagnose;
 mod doctor;
 mod failures;
 mod help;

@@ -3,10 +3,11 @@
 pub mod diag;
 pub mod filter;
 pub mod link;
-pub mod message;
 pub mod qdisc;
 pub mod queue;
 pub mod route;
+
+pub use fullpipe_observe::message;
 
 use std::io;
 use std::os::fd::OwnedFd;

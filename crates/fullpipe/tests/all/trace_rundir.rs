@@ -40,7 +40,7 @@ fn write(place: &Place) -> PathBuf {
     let (recording, writer) = (recording(), place.create().unwrap());
     let document = document(&recording);
     for run in document.runs.iter().rev() {
-        writer.run(run, &format!("title = \"{}\"\n", run.variant.len()), &recording).unwrap();
+        writer.run(run, Some(&format!("title = \"{}\"\n", run.variant.len())), &recording).unwrap();
     }
     let provenance = Provenance::here(vec!["fullpipe".into()], SystemTime::now(), Duration::ZERO);
     writer.finish(&document, &provenance, "<!doctype html>").unwrap()
@@ -138,7 +138,7 @@ fn a_named_directory_must_be_new_or_empty() {
 fn finish(writer: Writer) -> Result<PathBuf, Error> {
     let (document, recording) = (document(&recording()), recording());
     for run in &document.runs {
-        writer.run(run, "", &recording).unwrap();
+        writer.run(run, Some(""), &recording).unwrap();
     }
     let provenance = Provenance::here(vec!["fullpipe".into()], SystemTime::now(), Duration::ZERO);
     writer.finish(&document, &provenance, "<!doctype html>")
@@ -240,8 +240,8 @@ fn a_second_run_of_one_name_is_refused() {
     let root = tempdir().unwrap();
     let writer = under(root.path()).create().unwrap();
     let run = &document(&recording()).runs[0];
-    writer.run(run, "", &recording()).unwrap();
-    assert!(writer.run(run, "", &recording()).is_err());
+    writer.run(run, Some(""), &recording()).unwrap();
+    assert!(writer.run(run, Some(""), &recording()).is_err());
 }
 
 #[test]

@@ -66,6 +66,7 @@ fn flow(own: &FlowMeta) -> FlowMeta {
         reverse_flow: own.reverse_flow,
         shaper: own.shaper.clone(),
         settings: settings(&own.settings),
+        earlier: own.earlier,
     }
 }
 

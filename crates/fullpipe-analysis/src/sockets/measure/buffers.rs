@@ -49,20 +49,24 @@ pub(super) fn window_step(look: &Look) -> f64 {
 }
 
 /// cwnd and ssthresh at the looks.
-pub(super) fn cwnd(sight: &Sight, looks: &[Look], main: &[Look]) -> Cwnd {
+pub(super) fn cwnd(sight: &Sight, flow: &Flow, looks: &[Look], main: &[Look]) -> Cwnd {
     let fifth = (main.len() / 5).max(1);
     let packets = |look: &Look| f64::from(look.cwnd);
     let (early, late) = (&main[..fifth.min(main.len())], &main[main.len().saturating_sub(fifth)..]);
     let is_set = |look: &&Look| look.ssthresh < INFINITE_SSTHRESH;
     let last = looks.last().copied().unwrap_or_default();
-    let set = looks.iter().find(is_set).filter(|look| look.segments_retransmitted == 0);
+
+    // A loss before the first look explains an ssthresh as well as one since.
+    let lost = flow.earlier.map_or(0, |own| own.retransmitted);
+    let is_early = |look: &&Look| look.segments_retransmitted + lost == 0;
+    let set = looks.iter().find(is_set).filter(is_early);
     Cwnd {
         median: median(main, packets),
         largest: f64::from(looks.iter().map(|look| look.cwnd).max().unwrap_or(0)),
         last: packets(&last),
         growth: median(late, packets) / median(early, packets).max(1.0),
         early_ssthresh: set.map(|look| f64::from(look.ssthresh)),
-        from_the_first: looks.first().is_some_and(|look| is_set(&look)),
+        from_the_first: flow.earlier.is_none() && looks.first().is_some_and(|look| is_set(&look)),
         slow_start: last.cwnd < last.ssthresh,
         in_flight: median(main, |look| f64::from(look.in_flight)),
         hystart: sight

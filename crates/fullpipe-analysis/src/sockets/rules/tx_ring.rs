@@ -3,8 +3,8 @@
 use super::super::facts::Facts;
 use super::super::verdict::Verdict;
 use super::Rule;
-use crate::document::AskedBy;
-use crate::rules::valued;
+use crate::document::{AskedBy, Setting};
+use crate::rules::setting;
 
 pub const RULE: Rule = Rule { name: "short-tx-ring", find };
 
@@ -35,10 +35,13 @@ fn find(facts: &Facts) -> Option<Verdict> {
     let holds = own.backlogged >= WAITS || facts.loss.retransmitted == 0;
     let is_queue = facts.main.held >= WAITS && waits >= WAITS && has_room && holds;
     let named = |points: f64| {
-        let ring = format!("{} descriptors", own.tx_ring);
+        let ring = (own.tx_ring > 0).then(|| format!("{} descriptors", own.tx_ring));
         Verdict::new("tx_ring", format!("The transmit ring of {}", facts.host), waits, points)
             .because(format!("skbs wait in the host {:.0} % of the time", waits * 100.0))
-            .setting(valued("ethtool -G tx", &facts.host, ring, None, AskedBy::Device))
+            .setting(Setting {
+                value: ring,
+                ..setting("ethtool -G tx", &facts.host, AskedBy::Device)
+            })
             .remedy("Raise `ethtool -G tx`, or lower `ethtool -C tx-usecs`")
     };
     match (is_ring, is_queue) {

@@ -45,12 +45,17 @@ impl Writer {
         &self.directory
     }
 
-    /// Writes the trace and the intervals of one run; `resolved` is its complete scenario, TOML. Of one that cannot
-    /// be written nothing stays.
+    /// Writes the trace and the intervals of one run; `resolved` is its complete scenario, TOML, where it has one. Of a
+    /// run that cannot be written nothing stays.
     ///
     /// # Errors
     /// A file cannot be written, or a run of this name was written before.
-    pub fn run(&self, run: &Run, resolved: &str, recording: &Recording) -> Result<(), Error> {
+    pub fn run(
+        &self,
+        run: &Run,
+        resolved: Option<&str>,
+        recording: &Recording,
+    ) -> Result<(), Error> {
         let directory = self.reserve(&run.variant)?;
         let written = write_run(&directory, run, resolved, recording);
         written.inspect_err(|_| self.forget(&run.variant))
@@ -185,11 +190,13 @@ impl Drop for Writer {
 fn write_run(
     directory: &Path,
     run: &Run,
-    resolved: &str,
+    resolved: Option<&str>,
     recording: &Recording,
 ) -> Result<(), Error> {
     fs::create_dir(directory).map_err(|e| cannot_write(directory, &e))?;
-    write_text(&directory.join(RESOLVED), resolved)?;
+    if let Some(resolved) = resolved {
+        write_text(&directory.join(RESOLVED), resolved)?;
+    }
     let flows: Vec<String> = run.flows.iter().map(|flow| flow.name.clone()).collect();
     table::write_all(directory, recording, &flows)?;
     let path = directory.join(INTERVALS);

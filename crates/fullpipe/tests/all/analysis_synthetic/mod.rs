@@ -50,6 +50,7 @@ pub fn meta() -> RunMeta {
             reverse_flow: None,
             shaper: None,
             settings: FlowSettings::default(),
+            earlier: None,
         }],
         mss: MSS as u32,
         interval: Time::secs(1),

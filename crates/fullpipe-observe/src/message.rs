@@ -6,6 +6,8 @@ pub const ACK: u16 = 4;
 pub const ECHO: u16 = 8;
 /// Makes it.
 pub const CREATE: u16 = 0x400;
+/// Wants all objects.
+pub const DUMP: u16 = 0x300;
 /// There must be none yet.
 pub const EXCLUSIVE: u16 = 0x200;
 
@@ -130,11 +132,14 @@ fn words(bytes: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
+/// Bits of an attribute's type that are its type; the others say how it is written.
+const TYPE: u16 = 0x3fff;
+
 /// The attributes in `bytes`, as far as they are whole: type, value.
 pub fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let len = usize::from(u16_at(bytes, 0)?);
-        let attribute = (u16_at(bytes, 2)?, bytes.get(4..len)?);
+        let attribute = (u16_at(bytes, 2)? & TYPE, bytes.get(4..len)?);
         bytes = bytes.get(len.next_multiple_of(4)..).unwrap_or_default();
         Some(attribute)
     })

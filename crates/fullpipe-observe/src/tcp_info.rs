@@ -1,91 +1,135 @@
-//! A socket's state as the guest records it: its receive queue, its memory (SK_MEMINFO_ of
-//! include/uapi/linux/sock_diag.h), and `struct tcp_info` of Linux 6.12 (include/uapi/linux/tcp.h) as the kernel wrote
-//! it. An older kernel gives fewer bytes; the rest is zero.
+//! State of a socket: its receive queue, its memory (SK_MEMINFO_ of include/uapi/linux/sock_diag.h), and `struct
+//! tcp_info` of Linux 6.12 (include/uapi/linux/tcp.h).
+//!
+//! An older kernel gives fewer bytes; the rest is zero. The length decides, because distributions add single fields.
 
 use fullpipe_base::tcp::INFINITE_SSTHRESH;
 use fullpipe_base::trace::{ReceiverSocket, SenderSocket, option};
-use fullpipe_guest::record::{QUEUES_SIZE, SOCKET_SIZE};
 
 /// States of a socket that has had the other side's FIN: TCP_CLOSE, TCP_CLOSE_WAIT, TCP_LAST_ACK.
 const AFTER_FIN: [u8; 3] = [7, 8, 9];
 
 /// State of one TCP socket at the time of a sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct TcpInfo {
+pub struct TcpInfo {
     /// Bytes that wait to be read; a FIN counts as one (tcp_diag_get_info).
-    pub(super) rqueue: u32,
-    pub(super) memory: Memory,
-    pub(super) state: u8,
-    pub(super) ca_state: u8,
-    /// Timeouts in a row, and by how much they have doubled the RTO.
-    pub(super) retransmits: u8,
-    pub(super) backoff: u8,
-    pub(super) options: u8,
-    pub(super) snd_wscale: u8,
-    pub(super) rcv_wscale: u8,
-    /// us.
-    pub(super) rto: u32,
-    pub(super) snd_mss: u32,
-    pub(super) rcv_mss: u32,
-    pub(super) unacked: u32,
-    pub(super) sacked: u32,
-    pub(super) lost: u32,
-    pub(super) retrans: u32,
-    pub(super) pmtu: u32,
-    pub(super) rcv_ssthresh: u32,
-    /// us.
-    pub(super) rtt: u32,
-    pub(super) rttvar: u32,
-    pub(super) snd_ssthresh: u32,
-    pub(super) snd_cwnd: u32,
-    pub(super) advmss: u32,
-    pub(super) reordering: u32,
-    /// us.
-    pub(super) rcv_rtt: u32,
-    pub(super) rcv_space: u32,
-    pub(super) total_retrans: u64,
-    /// Bytes per second.
-    pub(super) pacing_rate: u64,
-    pub(super) max_pacing_rate: u64,
-    pub(super) bytes_acked: u64,
-    pub(super) bytes_received: u64,
-    pub(super) segs_in: u64,
-    pub(super) notsent_bytes: u32,
-    /// us.
-    pub(super) min_rtt: u32,
-    pub(super) data_segs_in: u64,
-    pub(super) data_segs_out: u64,
-    /// us with data in flight or waiting to be sent; of these, us limited by the receiver's window; us limited by the
-    /// send buffer.
-    pub(super) busy_time: u64,
-    pub(super) rwnd_limited: u64,
-    pub(super) sndbuf_limited: u64,
-    pub(super) delivered: u64,
-    pub(super) delivered_ce: u64,
-    pub(super) bytes_sent: u64,
-    pub(super) bytes_retrans: u64,
-    pub(super) dsack_dups: u64,
-    pub(super) reord_seen: u64,
-    pub(super) rcv_ooopack: u64,
-    pub(super) snd_wnd: u32,
-    pub(super) rcv_wnd: u32,
+    pub rqueue: u32,
+    /// Memory of the socket.
+    pub memory: Memory,
+    /// State of TCP.
+    pub state: u8,
+    /// Congestion state: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss.
+    pub ca_state: u8,
+    /// Timeouts in a row.
+    pub retransmits: u8,
+    /// Times that the timeout was doubled, or a window probed.
+    pub backoff: u8,
+    /// Options that both ends agreed to, and ECN marks seen.
+    pub options: u8,
+    /// Bits by which windows from the peer are shifted.
+    pub snd_wscale: u8,
+    /// Bits by which windows to the peer are shifted.
+    pub rcv_wscale: u8,
+    /// Retransmission timeout, us.
+    pub rto: u32,
+    /// Most bytes of data in one segment.
+    pub snd_mss: u32,
+    /// Bytes that a received segment is taken to have.
+    pub rcv_mss: u32,
+    /// Packets sent and not acknowledged cumulatively.
+    pub unacked: u32,
+    /// Packets of these that SACKs report.
+    pub sacked: u32,
+    /// Packets of these that are taken for lost.
+    pub lost: u32,
+    /// Packets of these that were sent again.
+    pub retrans: u32,
+    /// MTU of the path, bytes.
+    pub pmtu: u32,
+    /// Window that the socket means to offer at most, bytes.
+    pub rcv_ssthresh: u32,
+    /// Smoothed RTT, us.
+    pub rtt: u32,
+    /// Mean deviation of the RTT, us.
+    pub rttvar: u32,
+    /// Slow start threshold, packets.
+    pub snd_ssthresh: u32,
+    /// Congestion window, packets.
+    pub snd_cwnd: u32,
+    /// MSS announced to the peer, bytes.
+    pub advmss: u32,
+    /// Packets by which another one may be overtaken before it counts as lost.
+    pub reordering: u32,
+    /// RTT as the receiver estimates it, us.
+    pub rcv_rtt: u32,
+    /// Bytes that the program has read in one RTT.
+    pub rcv_space: u32,
+    /// Segments sent again.
+    pub total_retrans: u64,
+    /// Pace, bytes per second.
+    pub pacing_rate: u64,
+    /// Largest pace that the program allows, bytes per second.
+    pub max_pacing_rate: u64,
+    /// Bytes acknowledged; a SYN and a FIN count as one each.
+    pub bytes_acked: u64,
+    /// Bytes received in order; a FIN counts as one.
+    pub bytes_received: u64,
+    /// Segments received.
+    pub segs_in: u64,
+    /// Bytes written and not sent.
+    pub notsent_bytes: u32,
+    /// Least RTT of the last 300 s, us.
+    pub min_rtt: u32,
+    /// Segments with data received.
+    pub data_segs_in: u64,
+    /// Segments with data sent.
+    pub data_segs_out: u64,
+    /// Time in which data was in flight or waited to be sent, us.
+    pub busy_time: u64,
+    /// Time of that in which the receiver's window stopped the sender, us.
+    pub rwnd_limited: u64,
+    /// Time of that in which the send buffer stopped the sender, us.
+    pub sndbuf_limited: u64,
+    /// Packets delivered.
+    pub delivered: u64,
+    /// Packets of these with marks (ECN).
+    pub delivered_ce: u64,
+    /// Bytes sent, retransmissions included.
+    pub bytes_sent: u64,
+    /// Bytes sent again.
+    pub bytes_retrans: u64,
+    /// Segments that D-SACKs report as received twice.
+    pub dsack_dups: u64,
+    /// Times that reordering was seen.
+    pub reord_seen: u64,
+    /// Packets that arrived beyond a hole.
+    pub rcv_ooopack: u64,
+    /// Window of the receiver, bytes.
+    pub snd_wnd: u32,
+    /// Window last advertised, bytes.
+    pub rcv_wnd: u32,
     /// Timeouts, including SYN timeouts; Linux reports them from 6.7 on.
-    pub(super) total_rto: Option<u16>,
+    pub total_rto: Option<u16>,
 }
 
 /// Memory of a socket, bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Memory {
-    rmem_alloc: u32,
-    rcvbuf: u32,
-    wmem_alloc: u32,
-    sndbuf: u32,
-    wmem_queued: u32,
+pub struct Memory {
+    /// Memory of received skbs.
+    pub rmem_alloc: u32,
+    /// Limit of that memory.
+    pub rcvbuf: u32,
+    /// Memory of skbs in the host's queue and card.
+    pub wmem_alloc: u32,
+    /// Limit of the memory of the send buffer.
+    pub sndbuf: u32,
+    /// Memory in the send buffer.
+    pub wmem_queued: u32,
 }
 
 impl Memory {
     /// Empties the send buffer of a connection that was given up.
-    pub(super) fn discard_sent(&mut self) {
+    pub fn discard_sent(&mut self) {
         (self.wmem_queued, self.wmem_alloc) = (0, 0);
     }
 
@@ -103,17 +147,15 @@ impl Memory {
 }
 
 impl TcpInfo {
-    /// Reads it from a record.
-    pub(super) fn read(body: &[u8]) -> TcpInfo {
-        let bytes = body.get(SOCKET_SIZE..).unwrap_or_default();
-
+    /// Reads the state from the queues of `inet_diag_msg`, the memory and `struct tcp_info`.
+    pub fn read(queues: &[u8], memory: &[u8], bytes: &[u8]) -> TcpInfo {
         // Fields that an older kernel does not have read as zero.
         let byte_at = |at: usize| bytes.get(at).copied().unwrap_or(0);
         let u32_at = |at| number::<4>(bytes, at).map_or(0, u32::from_ne_bytes);
         let u64_at = |at| number::<8>(bytes, at).map_or(0, u64::from_ne_bytes);
         TcpInfo {
-            rqueue: number::<4>(body, 0).map_or(0, u32::from_ne_bytes),
-            memory: Memory::read(body.get(QUEUES_SIZE..).unwrap_or_default()),
+            rqueue: number::<4>(queues, 0).map_or(0, u32::from_ne_bytes),
+            memory: Memory::read(memory),
             state: byte_at(0),
             ca_state: byte_at(1),
             retransmits: byte_at(2),
@@ -166,7 +208,7 @@ impl TcpInfo {
 
     /// The state with its counters of 32 bits carried on from those of the sample `before` it. They wrap in 1.4 h at 10
     /// Gb/s and an MTU of 1500.
-    pub(super) fn after(self, before: &TcpInfo) -> TcpInfo {
+    pub fn after(self, before: &TcpInfo) -> TcpInfo {
         let on = |from: u64, low: u64| from + u64::from((low as u32).wrapping_sub(from as u32));
         TcpInfo {
             total_retrans: on(before.total_retrans, self.total_retrans),
@@ -183,12 +225,12 @@ impl TcpInfo {
     }
 
     /// Slow start threshold, packets; one that is not set has one value. Before the socket is there it is 0.
-    pub(super) fn ssthresh(&self) -> u32 {
+    pub fn ssthresh(&self) -> u32 {
         self.snd_ssthresh.min(INFINITE_SSTHRESH)
     }
 
     /// The trace's view of a socket that sends; `timeouts`: number of timeouts so far.
-    pub(super) fn sender_socket(&self, timeouts: u64) -> SenderSocket {
+    pub fn sender_socket(&self, timeouts: u64) -> SenderSocket {
         SenderSocket {
             min_rtt_us: self.min_rtt,
             rttvar_us: self.rttvar,
@@ -221,7 +263,7 @@ impl TcpInfo {
     }
 
     /// The trace's view of a socket that receives.
-    pub(super) fn receiver_socket(&self) -> ReceiverSocket {
+    pub fn receiver_socket(&self) -> ReceiverSocket {
         ReceiverSocket {
             rcv_rtt_us: self.rcv_rtt,
             rcv_space: self.rcv_space.into(),
@@ -243,20 +285,20 @@ impl TcpInfo {
     }
 
     /// tcp_packets_in_flight.
-    pub(super) fn in_flight(&self) -> u32 {
+    pub fn in_flight(&self) -> u32 {
         (self.unacked + self.retrans).saturating_sub(self.sacked + self.lost)
     }
 
     /// Bytes of data that were read. The kernel counts the FIN as one byte, both among bytes received in order and
     /// among waiting ones (tcp_rcv_nxt_update).
-    pub(super) fn data_read(&self) -> u64 {
+    pub fn data_read(&self) -> u64 {
         let fin = self.received_fin();
         let waiting = u64::from(self.rqueue).saturating_sub(fin);
         self.bytes_received.saturating_sub(fin).saturating_sub(waiting)
     }
 
     /// Bytes of data acknowledged: the kernel counts the SYN, if this end sent one, and the FIN as one byte each.
-    pub(super) fn data_acked(&self, syn: bool) -> u64 {
+    pub fn data_acked(&self, syn: bool) -> u64 {
         self.bytes_acked
             .saturating_sub(syn.into())
             .min(self.bytes_sent.saturating_sub(self.bytes_retrans))
@@ -264,14 +306,13 @@ impl TcpInfo {
 }
 
 /// The `N` bytes at `at`; none where the text ends before.
-pub(super) fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+pub fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fullpipe_guest::record::socket_head;
 
     #[test]
     fn a_fin_is_no_data() {
@@ -299,13 +340,12 @@ mod tests {
         }
     }
 
-    /// Words of the memory, from 1 on, then bytes with their places in `struct tcp_info` as their values.
+    /// Words of the memory are 1, 2 and so on. Bytes of `struct tcp_info` are their places.
     #[test]
-    fn a_record_has_memory_and_then_the_state() {
+    fn fields_have_their_places() {
         let memory: Vec<u8> = (1..10_u32).flat_map(u32::to_ne_bytes).collect();
         let info: Vec<u8> = (0..=255).collect();
-        let body = [&socket_head(&[9, 0, 0, 0], &memory)[..], &info].concat();
-        let read = TcpInfo::read(&body);
+        let read = TcpInfo::read(&[9, 0, 0, 0], &memory, &info);
         let sender = read.sender_socket(3);
         let word = |at: u8| u32::from_ne_bytes([at, at + 1, at + 2, at + 3]);
         assert_eq!((read.rqueue, sender.total_rto), (9, 3));

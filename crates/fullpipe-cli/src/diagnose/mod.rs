@@ -1,0 +1,111 @@
+//! `fullpipe diagnose`: what limits a live connection, from the sockets of this host.
+
+mod pasted;
+mod search;
+mod text;
+mod watching;
+
+use crate::diagnose_arguments::DiagnoseArguments;
+use crate::failure::Failure;
+use crate::interrupt::{self, Temporary};
+use crate::output::{Output, note};
+use fullpipe::analysis::document::{Document, Run};
+use fullpipe::observation::{self, Judged, Observation};
+use fullpipe::report::html;
+use fullpipe::results::provenance::Provenance;
+use fullpipe::results::rundir::{self, Place, RunDir};
+use search::Watched;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
+
+/// Text that the first signal prints.
+const STOPPING: &str =
+    "stopping; the answer is from what was seen so far (once more to quit at once)";
+
+/// Observes the wanted connections, and says what limits them.
+pub fn diagnose(arguments: &DiagnoseArguments, output: &Output) -> Result<(), Failure> {
+    arguments.check().map_err(Failure::Input)?;
+    let place = arguments.save.clone().map(Place::Exactly);
+    place.as_ref().map_or(Ok(()), Place::check)?;
+    let other = arguments.with.as_deref().map(rundir::open).transpose();
+    let other = other.map_err(|why| Failure::Input(why.to_string()))?;
+    interrupt::listen(STOPPING)?;
+
+    let (started, clock) = (SystemTime::now(), Instant::now());
+    let observation = observe(arguments)?;
+    let mut judged = observation.runs();
+    if let Some(other) = &other {
+        judged.iter_mut().for_each(|own| join(own, other, arguments));
+    }
+    let runs: Vec<Run> = judged.iter().map(|own| own.run.clone()).collect();
+    let document = observation::document(&title(&observation), runs);
+
+    // The answer is shown before it is kept: a full disk must not hide it.
+    match arguments.json {
+        true => output.json(&document)?,
+        false => output.print(&text::text(&document, &observation, &judged, output.style()))?,
+    }
+    let Some(place) = place else { return Ok(()) };
+    let kept =
+        keep(&place, &document, &judged, Provenance::here(command(), started, clock.elapsed()))?;
+    if !arguments.quiet {
+        note(&format!("kept: {}; `fullpipe report` shows it again", kept.display()));
+    }
+    Ok(())
+}
+
+/// Observes for as long as was asked for, a signal comes, or the connections are there.
+fn observe(arguments: &DiagnoseArguments) -> Result<Observation, Failure> {
+    let watched = match arguments.file() {
+        Some(file) => pasted::observe(file, arguments.every, arguments),
+        None => search::observe(arguments),
+    };
+    match watched? {
+        Watched::Seen(observation) => Ok(*observation),
+        Watched::Connecting(seen) => Err(Failure::Input(text::connecting(&seen))),
+        Watched::Nothing(seen) => Err(Failure::Input(text::none(&arguments.sought(), &seen))),
+        Watched::Gone => Err(Failure::Input(format!(
+            "the {} closed before it was looked at",
+            arguments.sought()
+        ))),
+    }
+}
+
+/// Joins the verdict of the other end, where its observation has that connection.
+fn join(own: &mut Judged, other: &RunDir, arguments: &DiagnoseArguments) {
+    match observation::other_end(&own.run, &other.document) {
+        Some(run) => observation::join(&mut own.run, run),
+        None if !arguments.quiet => {
+            note(&format!("note: {} has no other end of {}", other.path.display(), own.run.variant))
+        }
+        None => {}
+    }
+}
+
+/// Title of the document.
+fn title(observation: &Observation) -> String {
+    let names: Vec<String> =
+        observation.followed.subjects[..observation.judged].iter().map(text::name).collect();
+    format!("Connection {}", names.join(", "))
+}
+
+fn command() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// Writes a run directory, which exists under its name only when all is written.
+fn keep(
+    place: &Place,
+    document: &Document,
+    judged: &[Judged],
+    provenance: Provenance,
+) -> Result<PathBuf, Failure> {
+    let writer = place.create()?;
+    let _removed_by_signal = Temporary::new(writer.directory());
+    for own in judged {
+        writer.run(&own.run, None, &own.recording)?;
+    }
+    let report = html::render_in_place(document, "");
+    let kept = writer.finish(document, &provenance, &report)?;
+    Ok(Path::new(&kept).to_path_buf())
+}

@@ -1,0 +1,62 @@
+//! Live connections as a trace: chosen among those of a host, followed for some time, written as rows.
+//!
+//! A connection makes two flows, one for each direction. Columns of the other host's sockets stay 0, but for bytes
+//! delivered: those that the sender knows as acknowledged. Counters begin at 0 with the observation.
+
+mod choice;
+mod pace;
+mod replay;
+mod rows;
+mod sampler;
+
+pub use choice::{Party, Seen, Selection, survey};
+pub use pace::Lateness;
+pub use replay::replay;
+pub use sampler::{Followed, Gone, follow};
+
+use crate::process::Process;
+use crate::qdisc::Qdisc;
+use crate::sockets::Connection;
+use crate::sysctls::Sysctls;
+use fullpipe_base::units::Time;
+use std::time::Duration;
+
+/// Name of the observed host in a trace.
+pub const HOST: &str = "this host";
+/// Owner of counters about the observation itself.
+pub const OBSERVER: &str = "observer";
+
+/// Manner of an observation.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// Time from one look to the next.
+    pub every: Duration,
+    /// Length of the observation.
+    pub lasts: Duration,
+}
+
+/// A connection that was followed.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The connection at the first look.
+    pub first: Connection,
+    /// The connection at the last look.
+    pub last: Connection,
+    /// The process that has it, where the caller may look at it.
+    pub process: Option<Process>,
+    /// Moment at which it was found closed.
+    pub closed: Option<Time>,
+    /// Bytes that the program asked for with SO_SNDBUF, as far as the looks show it.
+    pub sndbuf: Option<u64>,
+}
+
+/// Settings of the observed host.
+#[derive(Clone, Debug, Default)]
+pub struct Host {
+    /// Settings of TCP.
+    pub sysctls: Sysctls,
+    /// Device towards the first subject: its largest packet, and its name.
+    pub device: Option<crate::device::Device>,
+    /// Root qdisc of that device at the first look.
+    pub qdisc: Option<Qdisc>,
+}
