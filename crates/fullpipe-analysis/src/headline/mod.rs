@@ -338,6 +338,8 @@ const SAWTOOTH: [&str; 2] = ["ss_short", "small_buffer"];
 const SHARES: f64 = 1.0 / 6.0;
 /// Code of a path that swallows full packets.
 const SWALLOWED: &str = "pmtu";
+/// Name of the limit of Nagle's rule, and the code of its finding.
+const NAGLE: &str = Limit::Nagle.about().name;
 /// Name of the limit of slow start.
 const SLOW_START: &str = Limit::CwndSlowStart.about().name;
 /// Name of the rule with a flow's whole growth as its cause.
@@ -362,6 +364,8 @@ fn second(
     let others = others.filter(|cause| !(found.rule == GROWTH && cause.limit == SLOW_START));
     let are_threads = found.rule == server_threads::RULE.name;
     let others = others.filter(|cause| !(are_threads && cause.limit == server_threads::THREADS));
+    // The finding names the wait of Nagle's rule already.
+    let others = others.filter(|cause| !(found.code == NAGLE && cause.limit == NAGLE));
     let next = others.max_by(|a, b| a.share.total_cmp(&b.share));
     let is_idle_link = first.limit == LINK && first.share < FULL && grade != Grade::Full;
     let next = next.filter(|next| is_idle_link || (first.share < ALONE && next.share >= WORTH));

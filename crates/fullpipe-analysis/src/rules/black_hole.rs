@@ -3,12 +3,18 @@
 //! Twin: random loss. Of random loss packets of all sizes are lost.
 
 use super::cut::dropped;
+use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 use crate::numbers;
 
 /// The rule.
 pub const RULE: Rule = Rule { name: "black-hole", code: "pmtu", when: When::Cut(&["mtu"]), find };
+
+/// Headers of IPv4 and TCP, bytes.
+const HEADERS: u32 = 40;
+/// Option of timestamps in each segment, bytes.
+const TIMESTAMPS: u32 = 12;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;
@@ -22,11 +28,19 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let mtu = place.and_then(|own| own.mtu);
     let most =
         mtu.map_or(String::new(), |mtu| format!(" (its MTU is {})", numbers::count(mtu.into())));
+    let clamped = match is_clamped(context, one) {
+        true => "; the MSS is clamped today, but not far enough",
+        false => "",
+    };
     let finding = Finding { does: "stop", ..plain }.because(format!(
-        "packets of full size do not pass{most}, and no ICMP message tells {from}"
+        "packets of full size do not pass{most}, and no ICMP message tells {from}{clamped}"
     ));
-    let router =
-        "Let ICMP \"fragmentation needed\" through or clamp the MSS there; without that router set";
+    let to = mtu.map_or(String::new(), |mtu| {
+        format!(" to {}", numbers::count(mtu.saturating_sub(HEADERS).into()))
+    });
+    let router = format!(
+        "Let ICMP \"fragmentation needed\" through or clamp the MSS there{to}; without that router set"
+    );
 
     // A sender that probes has no better level of the sysctl to take.
     Some(match one.meta.settings.hosts[0].mtu_probing {
@@ -42,4 +56,13 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             ))
             .setting(setting("net.ipv4.tcp_mtu_probing", from, AskedBy::Sysctl)),
     })
+}
+
+/// Whether segments are smaller than the card of the sender allows: a router on the way lowered the MSS of the SYNs, or the
+/// other end asked for less.
+fn is_clamped(context: &Context, one: &One) -> bool {
+    let mut samples = context.traces.flows[one.index].samples.iter();
+    let card = one.meta.settings.hosts[0].mtu;
+    let first = samples.find(|own| own.sender.snd_mss > 0);
+    first.is_some_and(|own| own.sender.snd_mss + HEADERS + TIMESTAMPS < card)
 }

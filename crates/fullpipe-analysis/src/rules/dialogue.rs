@@ -71,12 +71,12 @@ pub fn messages(context: &Context, one: &One) -> Option<Messages> {
     one.flow.messages.or_else(|| other?.messages)
 }
 
-/// Times of the messages of a dialogue, at the asking side: "half of the answers come within 1.2 ms, 95 % within 41
-/// ms". None where the trace has no messages.
+/// Times of messages: "half of the answers come within 1.2 ms, 95 % within 41 ms", at the asking side. None where the trace has no messages.
 pub fn times(context: &Context, one: &One) -> Option<String> {
     let messages = messages(context, one)?;
+    let what = if messages.one_way { "messages" } else { "answers" };
     let [median, p95] = [messages.median_ms, messages.p95_ms].map(ms);
-    Some(format!("half of the answers come within {median}, 95 % within {p95}"))
+    Some(format!("half of the {what} come within {median}, 95 % within {p95}"))
 }
 
 /// Data that a flow has sent, each byte once.

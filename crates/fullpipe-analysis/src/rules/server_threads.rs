@@ -32,6 +32,21 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let mount = Mount::of(context, cause);
     let server = mount.server;
 
+    // A call that never waited for a thread has only its own work to wait for.
+    let calls = context.run.nfs.get(at).and_then(|own| own.requests).map(|own| own.count);
+    if !waits && calls.is_some_and(|calls| calls <= u64::from(mount.threads)) {
+        return Some(
+            Finding {
+                does: "stop",
+                share: busy.filter(|busy| *busy > cause.share),
+                ..mount.at(format!("The answers of {server}"), server)
+            }
+            .because(mount.work())
+            .cure(format!("Give {server} faster storage: it has a thread for each call"))
+            .setting(setting("storage", server, AskedBy::Device)),
+        );
+    }
+
     // The work of a call says how many threads a rate needs.
     let because = match service {
         Time::ZERO => "calls wait for a thread".to_string(),

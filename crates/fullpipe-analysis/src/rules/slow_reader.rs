@@ -1,12 +1,13 @@
 //! The program on the receiving host reads slowly.
 
 use super::buffer::{Side, window};
-use super::busy_cpu::less_work;
+use super::busy_cpu::{LARGE_WRITE, less_work};
+use super::small_reads::small_read;
 use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, setting, valued};
 use crate::document::AskedBy;
 use crate::numbers;
-use crate::words::percent;
+use crate::words::{bytes, percent};
 use fullpipe_base::limits::{Derived, Limit};
 
 /// The rule.
@@ -53,6 +54,10 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     };
     let waits = unread
         .map_or(String::new(), |share| format!(", {} of the window waits unread", percent(share)));
+    // Each call of a small read costs time, too.
+    let larger = small_read(one).map_or(String::new(), |read| {
+        format!(" ({} at a time instead of {})", bytes(LARGE_WRITE), bytes(read.into()))
+    });
     Some(
         Finding {
             who: format!("The program on {host}"),
@@ -60,7 +65,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             ..Side::receive(one).window(cause)
         }
         .because(format!("it reads no faster{rate}{waits}"))
-        .cure("Make the program read faster: larger buffers do not help")
+        .cure(format!("Make the program read faster{larger}: larger buffers do not help"))
         .setting(valued("read()", host, "slow".into(), None, AskedBy::Program)),
     )
 }

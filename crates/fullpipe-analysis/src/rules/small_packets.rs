@@ -23,7 +23,7 @@ const CPUS: [&str; 2] = [Limit::SenderCpu.about().name, Derived::ReceiverCpu.abo
 /// MTU of Ethernet, bytes.
 const USUAL: u32 = 1500;
 /// Ratio of the rate of full packets of the usual MTU from which on a note is due.
-const GAINS: f64 = 1.2;
+const GAINS: f64 = 1.05;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (allowed, large) = both(context)?;
@@ -49,7 +49,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             percent(payload)
         ))
         .cure(format!(
-            "Raise the MTU to {USUAL} where the path takes it: {} of payload instead of {}",
+            "Raise the MTU to {USUAL}, and a clamp of the MSS with it, where the path takes it: {} of payload instead of {}",
             numbers::rate(large.mbit()),
             numbers::short(allowed.mbit())
         ))
@@ -93,7 +93,9 @@ fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
     // Reason and cure of the first cause stay, after those of the MTU.
     let why = format!("a packet of {} bytes carries {} of payload", allowed.mtu, allowed.mss);
     let why = finding.because.as_ref().map_or(why.clone(), |first| format!("{first}, and {why}"));
-    let cure = format!("Raise the MTU to {USUAL} where the path takes it");
+    let cure = format!(
+        "Raise the MTU to {USUAL}, and a clamp of the MSS with it, where the path takes it"
+    );
     let cure = finding.cure.as_ref().map_or(cure.clone(), |next| format!("{cure}. {next}"));
     let place = allowed.place.clone();
     finding.because(why).cure(cure).code(RULE.code).setting(valued(

@@ -54,6 +54,6 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 }
 
 /// Bytes of each read of a program that reads little at a time.
-fn small_read(one: &One) -> Option<u32> {
+pub(super) fn small_read(one: &One) -> Option<u32> {
     one.meta.settings.read.filter(|read| *read < SMALL_WRITE)
 }

@@ -6,11 +6,17 @@ use crate::meta::{FlowMeta, RunMeta};
 use crate::settings::{Allowed, Needs};
 use crate::settled::settles_at;
 use crate::words::total;
+use fullpipe_base::limits::Derived;
 use fullpipe_base::path::Direction;
 use fullpipe_base::units::Time;
 
 /// A flow that carried less than this share of the largest one's bytes is not part of the subject.
 const COUNTS: f64 = 0.01;
+
+/// Name of the limit of a program that reads slowly.
+const READER: &str = Derived::Reader.about().name;
+/// Share of a flow's life from which on the program that reads sets its rate.
+const MOST: f64 = 0.5;
 
 /// A flow of the subject, with its configuration and its results.
 #[derive(Clone, Copy)]
@@ -71,8 +77,9 @@ impl<'a> Subject<'a> {
         // Small flows beside large ones would spoil means and ranges.
         let is_large = |one: &One| one.flow.bytes as f64 >= COUNTS * largest as f64;
         let counts = |one: &One| {
-            // Users mean the first flow, even if it is short, but not one that ended before the others began.
-            let is_first = one.index == 0 && one.flow.bytes > 0;
+            // Users mean the first flow, even if it is short, but not one that ended before the others began, nor
+            // one that has all that its program reads.
+            let is_first = one.index == 0 && one.flow.bytes > 0 && one.share(READER) < MOST;
             let mut large = of().filter(is_large);
             is_large(one) || (is_first && large.all(|own| overlap(one, &own, lives)))
         };

@@ -38,6 +38,15 @@ const PRESSURES: &str = "TcpExt.TCPMemoryPressures";
 /// Part of the first number from which on the sockets of a host have a part in pressure that another host of the same kernel
 /// counted.
 const PART: u64 = 2;
+/// Name of the limit of a send buffer.
+const SEND_BUFFER: &str = Limit::SendBuffer.about().name;
+/// Part of the first number from which on it is reached: the kernel counts whole pages, also those that sockets keep.
+const FULL: f64 = 0.9;
+/// Windows of data that a send buffer grows to hold.
+const WINDOWS: u64 = 2;
+/// Bytes of headers and of the shared part beside a segment's data, and of an skb (x86-64).
+const HEADERS: u64 = 576;
+const SKB: u64 = 256;
 
 fn held(context: &Context, cause: &Cause) -> Option<Finding> {
     let receives = cause.limit == Limit::ReceiveWindow.about().name;
@@ -58,7 +67,10 @@ fn find(context: &Context, cause: &Cause, host: &str) -> Option<Finding> {
     let counted: Vec<&str> = counted.map(|own| &own.host[..]).collect();
     let full = Fullest::new(context, host);
     let has_part = full.bytes >= tcp_mem[0] / PART * PAGE;
-    if !counted.contains(&host) && (counted.is_empty() || !has_part) {
+    // From the first number on send buffers do not grow, and nothing counts that.
+    let is_stuck =
+        cause.limit == SEND_BUFFER && full.bytes as f64 >= FULL * (tcp_mem[0] * PAGE) as f64;
+    if !counted.contains(&host) && !is_stuck && (counted.is_empty() || !has_part) {
         return None;
     }
 
@@ -167,8 +179,8 @@ impl Fullest {
     }
 }
 
-/// Pages in all full buffers of a host. Flows that are judged count with the buffers that the path needs. None where
-/// the sockets' buffers are not known.
+/// Pages in all full buffers of a host, as large as they grow where memory is free. Flows that are judged count with the
+/// buffers that the path needs. None where the sockets' buffers are not known.
 fn wanted(context: &Context, host: &str) -> Option<u64> {
     let mut sum = 0_u64;
     for (index, (flow, trace)) in context.meta.flows.iter().zip(&context.traces.flows).enumerate() {
@@ -180,7 +192,7 @@ fn wanted(context: &Context, host: &str) -> Option<u64> {
         // A flow counts at both ends where both are on that host.
         if flow.hosts[0] == host {
             let needed = needs.map_or(0, |needs| needs.send.advised);
-            sum += most(|own| own.sender.sndbuf)?.max(needed);
+            sum += most(|own| own.sender.sndbuf)?.max(needed).max(grown(flow, &trace.samples));
         }
         if flow.hosts[1] == host {
             let needed = needs.map_or(0, |needs| needs.receive.advised);
@@ -188,4 +200,17 @@ fn wanted(context: &Context, host: &str) -> Option<u64> {
         }
     }
     (sum > 0).then(|| sum.div_ceil(PAGE))
+}
+
+/// Send buffer to which the kernel tunes for the largest cwnd of the samples, bytes; under memory pressure it does not.
+///
+/// Source: Linux 6.12 `tcp_sndbuf_expand`.
+fn grown(flow: &FlowMeta, samples: &[&FlowSample]) -> u64 {
+    let buffer = &flow.settings.send;
+    let full = |own: &&FlowSample| {
+        let data = (u64::from(own.sender.snd_mss) + HEADERS).next_power_of_two();
+        WINDOWS * u64::from(own.cwnd) * (data + SKB)
+    };
+    let most = samples.iter().map(full).max().unwrap_or_default();
+    if buffer.asked.is_some() { 0 } else { most.min(buffer.tuned) }
 }

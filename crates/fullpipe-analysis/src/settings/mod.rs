@@ -3,7 +3,8 @@
 
 mod of_plan;
 
-pub(super) use of_plan::{Packets, allowed, flow, packets, places, receive_buffer, send_buffer};
+pub use of_plan::allowed;
+pub(super) use of_plan::{Packets, flow, packets, places, receive_buffer, send_buffer};
 
 use crate::sizing::demand::Demand;
 use crate::sizing::sizes::{flows_by_loss, lossy_mbit, sizes, with_headroom};

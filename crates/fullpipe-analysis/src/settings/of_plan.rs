@@ -165,7 +165,7 @@ pub(crate) fn packets(run: &Resolved, direction: Direction) -> Packets {
 }
 
 /// Rate that a way allows: the least of its elements and of the cards that send into it.
-pub(crate) fn allowed(run: &Resolved, direction: Direction) -> Option<Allowed> {
+pub fn allowed(run: &Resolved, direction: Direction) -> Option<Allowed> {
     let Packets { mtu, mss } = packets(run, direction);
     let rated =
         run.way(direction).iter().filter_map(|element| Some((element.name(), element.rate()?)));
