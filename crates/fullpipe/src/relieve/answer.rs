@@ -8,6 +8,14 @@ use std::fmt::Write;
 
 /// Cells of the longest bar.
 const BAR: usize = 30;
+/// Row of the run as it is.
+const AS_IT_IS: &str = "none, as it is";
+/// Columns of a row, and the fewest characters of its bar.
+const COLUMNS: usize = 80;
+const SHORT_BAR: usize = 10;
+/// Columns of the rate and the gain, with the spaces around them, and of the message.
+const NUMBERS: usize = 25;
+const MESSAGE: usize = 11;
 /// Number of reliefs in the answer in addition to the best one.
 const OTHERS: usize = 2;
 
@@ -190,11 +198,18 @@ pub(super) fn longest(run: &Run) -> f64 {
 /// Reliefs with their bars. Reliefs without a gain share one line.
 fn table(out: &mut String, run: &Run) {
     let most = longest(run);
-    let width = run.reliefs.iter().map(|own| own.label.chars().count()).max().unwrap_or(0);
+    let reliefs = || run.reliefs.iter().filter(|own| own.gains());
+    let width = reliefs().map(|own| own.label.chars().count()).max().unwrap_or(0);
+    let width = width.max(AS_IT_IS.len());
+
+    // Bars take what the other columns leave.
+    let has_times = run.message_ms.is_some() || reliefs().any(|own| own.message_ms.is_some());
+    let message = if has_times { MESSAGE } else { 0 };
+    let bar = COLUMNS.saturating_sub(width + NUMBERS + message).clamp(SHORT_BAR, BAR);
 
     // The longest bar is that of the largest gain, or of the largest rate where there is no gain as a factor.
     let row = |out: &mut String, label: &str, own: Option<&Tried>| {
-        let cells = ((length(run, own) / most.max(1e-9) * BAR as f64).round() as usize).min(BAR);
+        let cells = ((length(run, own) / most.max(1e-9) * bar as f64).round() as usize).min(bar);
         let gain = match own {
             Some(own) => own.gain,
             None => run.mbit.filter(|mbit| *mbit > 0.0).map(|_| 1.0),
@@ -204,14 +219,17 @@ fn table(out: &mut String, run: &Run) {
             own.map_or((run.mbit, run.message_ms), |own| (own.mbit, own.message_ms));
         let mbit = numbers::rate(mbit.unwrap_or(0.0));
         let bar = "#".repeat(cells);
-        let message = message.map_or(String::new(), |own| format!(" {:>10}", ms(own)));
+        let message = match (message, has_times) {
+            (None, false) => String::new(),
+            (own, _) => format!(" {:>10}", own.map_or(String::new(), ms)),
+        };
         let _ = writeln!(out, "  {label:<width$} {mbit:>12}{message} {gain:>7}  {bar}");
     };
 
     // Only programs with messages have a column for their times.
-    let message = if run.message_ms.is_some() { "    message" } else { "" };
+    let message = if has_times { "    message" } else { "" };
     let _ = writeln!(out, "\n  {:<width$} {:>12}{message} {:>7}", "relief, alone", "rate", "gain");
-    row(out, "none, as it is", None);
+    row(out, AS_IT_IS, None);
 
     // Reliefs without a gain, refused ones and those left make one line each.
     let (gaining, others): (Vec<&Tried>, Vec<&Tried>) =

@@ -2,7 +2,7 @@
 
 use super::hosts::{of_data, sysctl};
 use super::keys::{FAST, LARGEST, LARGEST_ASKED, set, text};
-use crate::analysis::{LARGE_WRITE, SMALL_WRITE, main_way};
+use crate::analysis::{LARGE_WRITE, SMALL_WRITE, main_way, settings};
 use crate::scenario::congestion::INITIAL_SSTHRESH;
 use crate::scenario::{
     App, CORK, Element, Flow, Loop, MAX_PACING_RATE, NODELAY, QUICKACK, Resolved, SetOption,
@@ -15,13 +15,19 @@ use fullpipe_sim::config::System;
 const UNPACED_SOCKET: i64 = 1 << 50;
 /// Messages without an answer that limit nothing.
 const IN_FLIGHT: u32 = 1_000_000;
+/// Part of the path's rate below which a reader takes next to nothing.
+const LITTLE: f64 = 0.01;
 /// Factor of a longer run.
 const LONGER: u64 = 4;
 
 /// Indices of the judged flows: the first flow of the run's main way, and its copies.
+///
+/// A first flow with a reader of next to no rate has what it asks for, so that the next flow counts.
 pub fn judged(run: &Resolved) -> Vec<usize> {
     let main_way = main_way(run);
-    let Some(first) = run.flow.iter().find(|flow| Some(flow.direction) == main_way) else {
+    let mut flows = run.flow.iter().filter(|flow| Some(flow.direction) == main_way);
+    let first = flows.clone().next();
+    let Some(first) = flows.find(|flow| !reads_little(run, flow)).or(first) else {
         return Vec::new();
     };
     run.flow
@@ -30,6 +36,13 @@ pub fn judged(run: &Resolved) -> Vec<usize> {
         .filter(|(_, flow)| are_copies(&first.name, &flow.name))
         .map(|(at, _)| at)
         .collect()
+}
+
+/// Whether the reader of a flow takes next to nothing of what the path carries.
+fn reads_little(run: &Resolved, flow: &Flow) -> bool {
+    let allowed = settings::allowed(run, flow.direction).map(|own| own.mbit() * 1e6);
+    let reads = flow.reader.map(|reader| reader.rate.0 as f64);
+    reads.zip(allowed).is_some_and(|(reads, allowed)| reads < LITTLE * allowed)
 }
 
 /// The judged flows that the scenario writes; flows of mounts follow from the mount.
@@ -196,8 +209,8 @@ pub fn reader(run: &Resolved) -> Vec<SetOption> {
 
 /// Four times the time, and four times the data of a transfer of a fixed size.
 pub fn longer(run: &Resolved) -> Vec<SetOption> {
-    // A loop already lasts as long as its program wants.
-    if run.has_loops() {
+    // A loop already lasts as long as its program wants, and time brings no message of a clock sooner.
+    if run.has_loops() || subjects(run).any(|flow| flow.period().is_some()) {
         return Vec::new();
     }
     let longer = |time: Time| text(Time(time.0.saturating_mul(LONGER)));

@@ -43,6 +43,7 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("sack", "SACK", "sack_off", hosts::sack),
     ("path", "A path twice as fast", "none", path::twice_as_fast),
     ("queue", "A longer queue on the path", "small_buffer", path::longer_queues),
+    ("short-queue", "A queue that keeps itself short", "bloat", path::short_queues),
     ("loss", "A path without random loss", "loss", path::no_loss),
     ("path-mtu", "A path that passes full packets", "pmtu", path::usual_packets),
     ("mss-clamp", "A clamp of the MSS", "pmtu", path::mss_clamp),

@@ -4,7 +4,7 @@ use super::flows::judged;
 use super::keys::{FAST, set, text};
 use crate::analysis::main_way;
 use crate::scenario::config::{Direction, QueueLimit};
-use crate::scenario::{Element, LEAST_CLAMPED, Mtu, Resolved, SetOption};
+use crate::scenario::{App, Discipline, Element, LEAST_CLAMPED, Mtu, Resolved, SetOption};
 use fullpipe_base::units::{Framing, Rate};
 
 /// Bandwidth-delay products that a longer queue holds.
@@ -98,7 +98,7 @@ pub fn longer_queues(run: &Resolved) -> Vec<SetOption> {
             QueueLimit::Bytes(bytes) => bytes >= wanted,
             QueueLimit::Packets(packets) => u64::from(packets) * packet(framing) >= wanted,
         };
-        let is_droptail = queue.discipline == crate::scenario::Discipline::DropTail;
+        let is_droptail = queue.discipline == Discipline::DropTail;
 
         // Another discipline is replaced even if its limit is large.
         if !(is_enough && is_droptail) {
@@ -107,6 +107,22 @@ pub fn longer_queues(run: &Resolved) -> Vec<SetOption> {
         }
     }
     sets
+}
+
+/// Queues on the way of data that keep themselves short (fq_codel), where messages wait in them.
+pub fn short_queues(run: &Resolved) -> Vec<SetOption> {
+    let [(way, there), _] = ways_of_data(run);
+    let messages = |index: usize| matches!(run.flow[index].app, App::Messages { .. });
+    if !judged(run).into_iter().any(messages) {
+        return Vec::new();
+    }
+    let is_droptail = |element: &&Element| {
+        element.queue().is_some_and(|own| own.discipline == Discipline::DropTail)
+    };
+    let links = there.iter().filter(|element| element.rate().is_some()).filter(is_droptail);
+    let short =
+        |link: &Element| set(&["path", way, link.name(), "queue"], "{ discipline = \"fq_codel\" }");
+    links.map(short).collect()
 }
 
 /// No loss by chance or by a list on the way of data.
