@@ -20,6 +20,8 @@ use std::collections::BTreeMap;
 const SHORT: u64 = 64;
 /// Most messages without an answer.
 const MOST: u64 = 1_000_000;
+/// Last part of the name of a flow whose messages allow data.
+pub(super) const CREDITS: &str = "credits";
 /// Bytes of an answer where none are said.
 const ANSWER: u64 = 32 * 1024;
 
@@ -89,7 +91,7 @@ fn windowed(flow: &Flow, app: &AppTable, cx: &mut Context) -> Vec<Flow> {
     data.app = Some(messages(app, window.div_ceil(in_flight), in_flight));
 
     // The other end sends one short message for each that it has read.
-    vec![data, other_end(flow, app, "credits", Answers::This)]
+    vec![data, other_end(flow, app, CREDITS, Answers::This)]
 }
 
 /// Flows of a program that sends data as answers: the data, and the requests.

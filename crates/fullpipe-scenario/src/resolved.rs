@@ -5,6 +5,7 @@ use super::again::After;
 pub use super::application::{App, DatagramReader, Reader};
 pub use super::host::{Host, Remark};
 use super::path::{Element, Path, Surroundings};
+use super::programs::CREDITS;
 pub use super::qdisc::{Netem, Qdisc};
 pub use super::reporting::{Packets, Report};
 use super::show;
@@ -158,6 +159,12 @@ impl Resolved {
     pub fn asks<'a>(&'a self, flow: &'a Flow) -> Option<&'a Flow> {
         let other = self.reverse_flow(flow)?;
         Some(if flow.reply_to.is_some() { other } else { flow })
+    }
+
+    /// Whether the program at the other end allows a flow's data by short messages: `app = { window }`.
+    pub fn is_credited(&self, flow: &Flow) -> bool {
+        // Copies have their number behind it.
+        self.answer_to(flow).is_some_and(|own| own.name.split('-').any(|part| part == CREDITS))
     }
 
     /// The flow of the program that begins: the one that asks, or the only one of a connection.

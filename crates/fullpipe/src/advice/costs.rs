@@ -97,6 +97,9 @@ fn cost_of_passing(change: &Change) -> Option<String> {
         black_hole::CLAMP => {
             "The clamp helps TCP alone: large datagrams of other protocols are still lost there."
         }
+        black_hole::PROBING if change.advised == "2" => {
+            "Each connection begins with small segments, also on paths that pass full ones, and tries larger ones as it goes."
+        }
         black_hole::PROBING => {
             "Each connection begins with some timeouts before it tries smaller segments: its first seconds carry nothing."
         }
@@ -115,7 +118,7 @@ fn in_its_place(found: &Found) -> Option<String> {
 
     let last = found.replacements.last()?;
     let all: Vec<String> = tried.into_values().collect();
-    Some(format!("In the place of {} {}.", last.of, all.join(", and ")))
+    Some(format!("In the place of {}: {}.", last.of, all.join(", and ")))
 }
 
 /// Sentence that says that a smaller receive buffer holds other connections back.

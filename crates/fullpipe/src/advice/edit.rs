@@ -121,15 +121,35 @@ pub(super) fn copies(scenario: &Json, flow: &str, count: u32) -> Vec<String> {
         .collect()
 }
 
-/// Puts copies of a flow in its place.
+/// Puts copies of a flow in its place. Each copy has an answering flow of its own where the flow has one.
 fn copy(scenario: &mut Json, flow: &str, count: u32) {
     let names = copies(scenario, flow, count);
+    let all = scenario["flow"].as_array().map_or(&[][..], Vec::as_slice);
+    let answer =
+        all.iter().find(|own| own["reply_to"] == flow).and_then(|own| own["name"].as_str());
+    let answer = answer.map(|answer| (answer.to_string(), copies(scenario, answer, count)));
+
+    replace(scenario, flow, names.iter().map(|name| vec![("name", name)]));
+    if let Some((answer, own)) = &answer {
+        let keys = own.iter().zip(&names).map(|(own, to)| vec![("name", own), ("reply_to", to)]);
+        replace(scenario, answer, keys);
+    }
+}
+
+/// Puts copies of a flow in its place, each with other texts in some keys.
+fn replace<'a>(
+    scenario: &mut Json,
+    flow: &str,
+    copies: impl Iterator<Item = Vec<(&'static str, &'a String)>>,
+) {
     let Some(Json::Array(flows)) = scenario.get_mut("flow") else { return };
     let Some(at) = flows.iter().position(|own| own["name"] == flow) else { return };
     let original = flows.remove(at);
-    let copies = names.into_iter().map(|name| {
+    let copies = copies.map(|keys| {
         let mut copy = original.clone();
-        copy["name"] = name.into();
+        for (key, text) in keys {
+            copy[key] = text.clone().into();
+        }
         copy
     });
     flows.splice(at..at, copies);
@@ -174,6 +194,28 @@ mod tests {
         let after = edited(&run(), [&edit]).expect("a scenario").plans()[0].resolved.clone();
         let names: Vec<&str> = after.flow.iter().map(|flow| flow.name.as_str()).collect();
         assert_eq!(names, ["a-1", "a-2", "a-3"]);
+    }
+
+    #[test]
+    fn copies_of_a_flow_have_answers_of_their_own() {
+        let text = r#"
+            path = { rate = "100Mbit", delay = { forward = "5ms", back = "5ms" } }
+            hosts = { sender = { kernel = "6.12" }, receiver = { kernel = "6.12" } }
+            flow = [{ name = "a", duration = "1s", app = { window = "64KiB" } }]
+        "#;
+        let scenario = load(&Source::text("t", text), &[], &[]).expect("a scenario");
+        let edit = Edit::Copies { flow: "a".into(), count: 2 };
+        let after = edited(&scenario.plans()[0].resolved, [&edit]).expect("a scenario");
+        let flows = &after.plans()[0].resolved.flow;
+        let pairs: Vec<_> =
+            flows.iter().map(|own| (&own.name[..], own.reply_to.as_deref())).collect();
+        let expected = [
+            ("a-1", None),
+            ("a-2", None),
+            ("a-credits-1", Some("a-1")),
+            ("a-credits-2", Some("a-2")),
+        ];
+        assert_eq!(pairs, expected);
     }
 
     #[test]

@@ -28,9 +28,9 @@ fn tunnel(keys: &str) -> String {
     )
 }
 
-/// Each of three cures opens the tunnel, and each is tried alone. The network's own is named, and advised only where it may be.
+/// Each of four cures opens the tunnel, and each is tried alone. The network's own is named, and advised only where it may be.
 #[test]
-fn a_black_hole_has_three_cures() {
+fn a_black_hole_has_four_cures() {
     let advice = advised(&tunnel(""));
     assert_eq!(settings(&advice)[0], "ip route mtu");
     let full = advice.advised.mbit;
@@ -40,6 +40,9 @@ fn a_black_hole_has_three_cures() {
     // The search begins after timeouts, which a trial counts.
     let probing = of("net.ipv4.tcp_mtu_probing 1 in the place");
     assert!((1.0..full).contains(&probing.mbit) && probing.then == "less", "{probing:?} of {full}");
+    // A sender that always searches has no timeouts.
+    let always = of("net.ipv4.tcp_mtu_probing 2 in the place");
+    assert!((probing.mbit..=full).contains(&always.mbit), "{always:?} of {full}");
     assert_eq!(advice.today.mbit, 0.0);
     let said = |own: &&String| {
         own.contains("MSS clamp 1360 bytes gives") && own.contains("probing 1 gives")

@@ -44,6 +44,7 @@ mod other_systems;
 mod parity;
 mod path_models;
 mod plan_nfs;
+mod programs_advised;
 mod public_names;
 mod relieve;
 mod report;

@@ -4,6 +4,7 @@ use crate::field_advice::of_first_run;
 use crate::made::{loaded, made};
 use crate::relieve::relieved;
 use fullpipe::advice::Advice;
+use fullpipe::advice::document::Result;
 use fullpipe::advice::method::{Allowance, Goal};
 
 const HOSTS: &str = "[hosts]\nsender = { kernel = \"6.12\" }\nreceiver = { kernel = \"6.12\" }\n";
@@ -40,6 +41,59 @@ fn a_download_beside_a_small_upload_is_meant_by_all_three() {
                 > 2.0 * gains.gain("send-buffer").expect("a gain")
         );
     }
+}
+
+/// Sockets whose programs hardly read fill the memory of their host: the download beside them is meant, at any place
+/// among the flows, and the advised memory suffices for all of them.
+#[test]
+fn a_flow_beside_sockets_that_hoard_is_meant_by_all_three() {
+    let bounded = HOSTS.replacen(
+        "\"6.12\"",
+        "\"6.12\", sysctl = { \"net.ipv4.tcp_mem\" = \"1024 1536 2048\" }",
+        1,
+    );
+    let path = "[path]\nrate = \"500Mbit\"\ndelay = { forward = \"20ms\", back = \"20ms\" }\n";
+    let readers = "[[flow]]\nname = \"reader\"\ncount = 60\nduration = \"5s\"\nreader = { rate = \"50kbit\" }\n";
+    let bulk = "[[flow]]\nname = \"bulk\"\nstart = \"2s\"\nduration = \"4s\"\n";
+    for flows in [[readers, bulk], [bulk, readers]] {
+        let text = format!("{path}{bounded}{}", flows.concat());
+        let scenario = loaded(&text);
+        let (run, _) = made(&scenario, &scenario.plans()[0]);
+        assert_eq!(run.headline.expect("a verdict").code.as_deref(), Some("tcp_mem"));
+
+        let advice = advised(&text);
+        let settings: Vec<&str> =
+            advice.changes.iter().map(|own| &own.change.setting[..]).collect();
+        assert_eq!(settings, ["net.ipv4.tcp_mem"], "{}", advice.answer);
+        let share = |own: &Result| own.share.expect("a path with a rate");
+        assert!(share(&advice.today) < 0.2 && share(&advice.advised) > 0.95, "{}", advice.answer);
+
+        let gains = relieved(&text);
+        assert_eq!(gains.flows, ["bulk"]);
+        assert!(gains.gain("tcp-mem").expect("a gain") > 5.0, "{}", gains.answer);
+    }
+}
+
+/// From the first number of tcp_mem on send buffers do not grow, although the kernel counts no pressure.
+#[test]
+fn send_buffers_that_do_not_grow_for_lack_of_memory_are_told() {
+    let verdict = |sysctl: &str| {
+        let text = format!(
+            "duration = \"6s\"\n[path]\nrate = \"1Gbit\"\ndelay = {{ forward = \"10ms\", back = \"10ms\" }}\n\
+             [hosts]\nsender = {{ kernel = \"6.1\"{sysctl} }}\nreceiver = {{ kernel = \"6.1\" }}\n\
+             [[flow]]\nname = \"fast\"\nduration = \"5s\"\n\
+             [[flow]]\nname = \"slow\"\nduration = \"5s\"\ncount = 100\nreader = {{ rate = \"20kbit\" }}\n"
+        );
+        let scenario = loaded(&text);
+        let (run, _) = made(&scenario, &scenario.plans()[0]);
+        run.headline.expect("a verdict")
+    };
+    let full = verdict(", sysctl = { \"net.ipv4.tcp_mem\" = \"3072 4608 6144\" }");
+    assert_eq!(full.code.as_deref(), Some("tcp_mem"), "{}", full.text);
+    assert!(full.text.contains("slow-1 … slow-100 hold"), "{}", full.text);
+    let free = verdict("");
+    assert_ne!(free.code.as_deref(), Some("tcp_mem"), "{}", free.text);
+    assert!(free.rate_mbit > full.rate_mbit.map(|mbit| 5.0 * mbit), "{}", free.text);
 }
 
 /// Datagrams take half of the path, so TCP's part is the other half, and buffers for half of it are enough.

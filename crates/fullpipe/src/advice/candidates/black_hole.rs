@@ -9,6 +9,11 @@ use fullpipe_sim::tcp::HEADERS;
 
 /// The sender's search for the path MTU.
 pub const PROBING: &str = "net.ipv4.tcp_mtu_probing";
+/// Levels of that search, and what each does.
+const PROBES: [(u32, &str); 2] = [
+    (1, "after some timeouts the sender tries smaller segments"),
+    (2, "each connection begins with segments of tcp_base_mss, and tries larger ones"),
+];
 /// A router that lowers the MSS of SYNs.
 pub const CLAMP: &str = "MSS clamp";
 /// The MTU of the sender's route.
@@ -19,8 +24,10 @@ pub const ROUTE: &str = "ip route mtu";
 pub fn black_hole(case: &Case) -> Vec<Vec<Change>> {
     let narrow = case.today.narrow(case.direction);
     let Some(tunnel) = narrow.min_by_key(|own| own.mtu) else { return Vec::new() };
-    let probing = if tunnel.icmp { Vec::new() } else { probing(case) };
-    let all = [route(case, tunnel), clamp(case, tunnel), probing];
+    let mut all = vec![route(case, tunnel), clamp(case, tunnel)];
+    if !tunnel.icmp {
+        all.extend(PROBES.map(|(level, when)| probing(case, level, when)));
+    }
     all.into_iter().filter(|own| !own.is_empty()).collect()
 }
 
@@ -67,14 +74,17 @@ fn clamp(case: &Case, tunnel: &Mtu) -> Vec<Change> {
     vec![change]
 }
 
-/// Senders that search for the path MTU after timeouts.
-fn probing(case: &Case) -> Vec<Change> {
-    let change = |(host, _): (&str, &Host)| {
+/// Senders that search for the path MTU, by a higher level of the sysctl than today's.
+fn probing(case: &Case, level: u32, when: &str) -> Vec<Change> {
+    let change = |(host, own): (&str, &Host)| {
+        let today = own.config.sysctl.tcp_mtu_probing.unwrap_or(0);
         let at = At { host, scope: Scope::Sender };
-        at.sysctl(PROBING, "1", Some(1.into()))
-            .values(0, 1)
-            .why("a link drops larger packets, and no ICMP message says so; after some timeouts the sender tries smaller segments")
+        let change = at.sysctl(PROBING, &level.to_string(), Some(level.into()));
+        (today < level).then(|| {
+            change
+                .values(today, level)
+                .why(format!("a link drops larger packets, and no ICMP message says so; {when}"))
+        })
     };
-    let silent = |own: &(&str, &Host)| own.1.config.sysctl.tcp_mtu_probing.unwrap_or(0) == 0;
-    case.hosts(0).into_iter().filter(silent).map(change).collect()
+    case.hosts(0).into_iter().filter_map(change).collect()
 }

@@ -7,6 +7,7 @@ use super::super::edit::Edit;
 use super::hosts::At;
 use super::other_systems;
 use crate::analysis::TUNING_RCVBUF;
+use crate::analysis::document::Headline;
 use crate::analysis::settings::{Buffer, Memory};
 use crate::analysis::words::bytes;
 use crate::scenario::Host;
@@ -50,6 +51,9 @@ const SIDES: [Side; 2] = [
         needs: |flow| flow.needs.map(|needs| needs.receive),
     },
 ];
+
+/// Factors on the memory that the buffers take, the largest first.
+const MEMORY: [u64; 3] = [4, 2, 1];
 
 /// Programs that ask for too little ask for none, and the kernel may tune to the path's need.
 pub fn changes(case: &Case) -> Vec<Change> {
@@ -269,4 +273,27 @@ pub fn least(case: &Case, change: &Change) -> Option<Least> {
     let shares = flow.needs.is_some_and(|needs| needs.sharing > 1);
     let equal = if shares { for_equal(unequal) } else { unequal };
     Some(Least { equal, unequal })
+}
+
+/// More memory for all TCP sockets of a host: as much as its buffers take by arithmetic, and more.
+pub fn memory(case: &Case, headline: &Headline) -> Vec<Vec<Change>> {
+    let Some(setting) = headline.setting.as_ref() else { return Vec::new() };
+    let (Some(today), Some(needed)) = (&setting.value, &setting.needed) else { return Vec::new() };
+    let end = if case.hosts(0).iter().any(|(name, _)| *name == setting.host) { 0 } else { 1 };
+    let at = At { host: &setting.host, scope: [Scope::Sender, Scope::Receiver][end] };
+    let why = "the sockets of the host have used up their common memory, so windows and buffers do not grow";
+
+    // Of numbers that give the same, the last and smallest is taken.
+    let sizes = MEMORY.iter().filter_map(|factor| times(needed, *factor));
+    let change = |size: String| {
+        let change = at.sysctl(&setting.name, &size, Some(size.clone().into()));
+        vec![change.values(today, size).why(why)]
+    };
+    sizes.map(change).collect()
+}
+
+/// Numbers of a setting, each times a factor; none where one is no number.
+fn times(numbers: &str, factor: u64) -> Option<String> {
+    let number = |text: &str| Some((text.parse::<u64>().ok()?.saturating_mul(factor)).to_string());
+    Some(numbers.split_whitespace().map(number).collect::<Option<Vec<_>>>()?.join(" "))
 }

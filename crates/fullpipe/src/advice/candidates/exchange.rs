@@ -13,8 +13,13 @@ use std::collections::BTreeMap;
 /// Factor on the path's round trips for the data that programs allow a flow: the message that allows more arrives late,
 /// one at a time.
 const ROUND_TRIPS: f64 = 1.25;
+/// Factor on the path's round trip for the windows of several connections: what the path does not hold waits in its queue.
+const WINDOWS: f64 = 1.1;
 /// Most messages that are in flight.
 const MOST: u64 = 1_000_000;
+
+/// Most connections in the place of one.
+const MOST_CONNECTIONS: u32 = 16;
 
 /// More data without an answer, for each flow with programs that allow less than its part of the path.
 pub fn more(case: &Case) -> Vec<Change> {
@@ -37,33 +42,81 @@ fn one(case: &Case, sent: &Sent) -> Option<Change> {
         return None;
     }
 
-    let [before, after] = [today, wanted].map(|count| words::bytes(count.saturating_mul(size)));
-    let whose = &sent.hosts[1];
-
-    let times = numbers::short(wanted as f64 / today.max(1) as f64);
-
     // The period of the messages stays as it is.
     let mut app =
         json!({ "kind": "messages", "size": format!("{}B", asks.message()), "in_flight": wanted });
     if let Some(period) = asks.period() {
         app["period"] = period.to_string().into();
     }
-    let words = format!(
-        "let the program on {whose} allow {after} without an answer: a larger window, or {times} times as many requests; \
-         OpenSSH (ssh, scp, sftp) ends at 2 MiB: use HPN-SSH or several connections there"
-    );
-    let change =
+    let edit = Edit::flow(&asks.name, &["app"], Some(app));
+    let times = numbers::short(wanted as f64 / today.max(1) as f64);
+
+    // The reader of the data sets a window, and the program that asks sets the number of its requests.
+    let change = if asks.name == flow.name && run.is_credited(flow) {
+        let [before, after] = [today, wanted].map(|count| words::bytes(count.saturating_mul(size)));
+        let whose = &sent.hosts[1];
+        let words = format!(
+            "let the program on {whose} allow {after} without an answer: a window {times} times as large; OpenSSH (ssh, scp, \
+             sftp) ends at 2 MiB: use HPN-SSH or several connections there"
+        );
         Change::new("the program's window", whose, Scope::Application, How::Program { words })
-            .rank(Rank::Method)
             .values(before, after)
             .why("the programs allow less without an answer than a round trip of the path carries")
-            .edits([Edit::flow(&asks.name, &["app"], Some(app))]);
+    } else {
+        let whose = sends(case, asks);
+        let words = format!(
+            "let the program on {whose} send {wanted} requests before it waits for an answer ({today} today)"
+        );
+        Change::new("requests in flight", whose, Scope::Application, How::Program { words })
+            .values(today, wanted)
+            .why(format!(
+                "a round trip of the path carries {times} times as many; requests that need the answer of an earlier one \
+                 have to wait all the same"
+            ))
+    };
+    Some(change.rank(Rank::Method).edits([edit]))
+}
+
+/// Ways out of a limit of the programs, each of which may be enough: more data without an answer, or several connections.
+pub fn ways_out(case: &Case) -> Vec<Vec<Change>> {
+    let ways = [more(case), connections(case)];
+    if ways.iter().any(Vec::is_empty) { Vec::new() } else { ways.into() }
+}
+
+/// As many connections in the place of one as the path takes, for each flow with programs that allow less.
+fn connections(case: &Case) -> Vec<Change> {
+    case.flows.iter().filter_map(|flow| several(case, flow)).collect()
+}
+
+fn several(case: &Case, sent: &Sent) -> Option<Change> {
+    let run = &case.today;
+    let flow = run.flow.iter().find(|own| own.name == sent.name)?;
+
+    // A connection is counted by the flow that asks, and the data has to be that flow.
+    let asks = run.asks(flow).filter(|asks| asks.name == flow.name)?;
+    let today = u64::from(asks.in_flight()).saturating_mul(flow.message());
+    let bytes = sent.share_bytes()? * case.round_trip.as_secs_f64() * WINDOWS;
+    let count = (bytes / today.max(1) as f64).ceil() as u32;
+    let count = count.clamp(2, MOST_CONNECTIONS);
+
+    let whose = sends(case, flow);
+    let words = format!("let the program on {whose} open {count} connections, and share the data");
+    let change = Change::new("connections", whose, Scope::Application, How::Program { words })
+        .rank(Rank::Method)
+        .values(1, count)
+        .why("each connection has a window of the program for itself")
+        .edits([Edit::Copies { flow: flow.name.clone(), count }]);
     Some(change)
 }
 
 /// Larger reads where a rule blames small ones, else larger writes.
 pub fn larger_calls(case: &Case, rule: &str) -> Vec<Change> {
     if rule == "small-reads" { larger_reads(case) } else { larger_writes(case) }
+}
+
+/// Whether a program reads little at a time.
+pub fn reads_little(case: &Case) -> bool {
+    !larger_reads(case).is_empty()
 }
 
 /// Larger writes of each program that writes little at a time.

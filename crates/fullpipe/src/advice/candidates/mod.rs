@@ -37,6 +37,11 @@ pub fn alternatives(case: &Case) -> Vec<Vec<Change>> {
     black_hole::black_hole(case)
 }
 
+/// Lists of changes of which one is enough: each may stand in the place of the one that is advised.
+pub fn in_place(case: &Case) -> Vec<Vec<Change>> {
+    [alternatives(case), exchange::ways_out(case)].concat()
+}
+
 /// Lists of changes that shorten the queue of a full path, each to be tried alone.
 pub fn shorter(case: &Case) -> Vec<Vec<Change>> {
     let (paces, caps) = (pace::changes(case), buffers::caps(case));

@@ -7,7 +7,6 @@ use super::super::trial::Outcome;
 use super::faults::INITCWND;
 use super::hosts::At;
 use super::{buffers, datagrams, exchange, mounts, pace};
-use crate::analysis::document::Headline;
 use crate::analysis::words;
 use crate::scenario::{Discipline, Element, Host, QdiscKind, Version};
 
@@ -53,7 +52,7 @@ pub fn remedies(
     // The rule that found the cause goes before the place, and the place before the limit.
     let mut all = match (kind, limit) {
         _ if rule == "remembered-ssthresh" => metrics(case),
-        _ if rule.starts_with("tcp-mem") => memory(case, headline),
+        _ if rule.starts_with("tcp-mem") => buffers::memory(case, headline),
         ("rx_ring" | "backlog", _) if is_cut => rings(case, place, kind),
         ("udp_socket", _) if is_cut => {
             let asked = case.datagrams.as_ref().map(|own| own.name.as_str());
@@ -70,6 +69,9 @@ pub fn remedies(
         _ if rule == "read-ahead" => vec![mounts::read_ahead(case)],
         _ if rule == "rpc-slots" => mounts::calls(case),
         _ if rule == "server-threads" => vec![mounts::threads(case)],
+        _ if rule == "slow-reader" && exchange::reads_little(case) => {
+            vec![exchange::larger_calls(case, "small-reads")]
+        }
         _ if ["busy-cpu", "small-reads"].contains(&rule) => {
             [vec![exchange::larger_calls(case, rule)], mtu(case, place)].concat()
         }
@@ -282,17 +284,6 @@ fn beyond_window(case: &Case) -> Vec<Change> {
 fn metrics(case: &Case) -> Vec<Vec<Change>> {
     let why = "an earlier connection left an ssthresh that ends slow start early";
     vec![each_sender(case, "net.ipv4.tcp_no_metrics_save", "1", why)]
-}
-
-/// More memory for all TCP sockets of a host, as much as its buffers take when they are full.
-fn memory(case: &Case, headline: &Headline) -> Vec<Vec<Change>> {
-    let Some(setting) = headline.setting.as_ref() else { return Vec::new() };
-    let (Some(today), Some(needed)) = (&setting.value, &setting.needed) else { return Vec::new() };
-    let end = if case.hosts(0).iter().any(|(name, _)| *name == setting.host) { 0 } else { 1 };
-    let at = At { host: &setting.host, scope: [Scope::Sender, Scope::Receiver][end] };
-    let why = "the sockets of the host have used up their common memory, so windows and buffers do not grow";
-    let change = at.sysctl(&setting.name, needed, Some(needed.clone().into()));
-    vec![vec![change.values(today, needed).why(why)]]
 }
 
 /// cwnd stays as it is while the program pauses.

@@ -139,7 +139,8 @@ impl Search<'_> {
     /// The state that gains most: the arithmetic cure, and the loop's additions.
     fn most(&mut self, today: &Outcome) -> Result<State, Stopped> {
         let nothing = State { changes: Vec::new(), outcome: today.clone() };
-        let one = self.alternatives().into_iter().find(|own| self.may_make(own));
+        let all = self.possible(candidates::alternatives(self.case));
+        let one = all.into_iter().find(|own| self.may_make(own));
         let mut whole = one.unwrap_or_default();
         whole.extend(self.allowed(cure(self.case)));
         // A change that avoids losses would hide the fault that the verdict names; the loop adds the other changes.
@@ -167,9 +168,9 @@ impl Search<'_> {
         Ok(best)
     }
 
-    /// Cures of which one is enough, that scenario and engine take: also those that nobody here may make.
-    fn alternatives(&self) -> Vec<Vec<Change>> {
-        let all = candidates::alternatives(self.case).into_iter().map(|own| self.taken(own));
+    /// Cures that scenario and engine take: also those that nobody here may make.
+    fn possible(&self, cures: Vec<Vec<Change>>) -> Vec<Vec<Change>> {
+        let all = cures.into_iter().map(|own| self.taken(own));
         all.filter(|own| !own.is_empty()).collect()
     }
 
@@ -180,7 +181,7 @@ impl Search<'_> {
 
     /// The state with the best of its cures of which one is enough: each is tried in the place of the first one.
     fn alternative(&mut self, best: State) -> Result<State, Stopped> {
-        let all = self.alternatives();
+        let all = self.possible(candidates::in_place(self.case));
         let is_in = |own: &&Vec<Change>| own.iter().all(|change| best.changes.contains(change));
         let Some(first) = all.iter().find(is_in) else { return Ok(best) };
         let rest = best.changes.iter().filter(|own| !first.contains(own));
@@ -193,22 +194,26 @@ impl Search<'_> {
             let (what, of) = (format!("{setting} {advised}"), first[0].setting.clone());
             let outcome = self.trial(&format!("{what} in the place of {of}"), &changes)?;
 
-            let is_more = gain(&outcome, &chosen.outcome) >= COUNTS
-                && self.allowance.goal.keeps(&outcome, &chosen.outcome);
+            let state = State { changes, outcome };
+            let is_more = gain(&state.outcome, &chosen.outcome) >= self.due(&chosen, &state);
+            let keeps = self.allowance.goal.keeps(&state.outcome, &chosen.outcome);
             let may_make = self.may_make(other);
             let then = match (is_more, may_make) {
+                (true, _) if !keeps => "more, with a longer queue",
                 (true, true) => "more: it stays",
                 (true, false) => "more, but nobody here may change it",
-                _ if self.is_as_good(&outcome, &best.outcome) => "as good",
+                _ if self.is_as_good(&state.outcome, &best.outcome) => "as good",
                 _ => "less",
             };
             self.then(then);
-            self.replacements.push(Replacement { what, of, mbit: outcome.mbit, then });
-            if is_more && may_make {
-                chosen = State { changes, outcome };
+            let mbit = state.outcome.mbit;
+            self.replacements.push(Replacement { what, of, mbit, then });
+            if is_more && keeps && may_make {
+                chosen = state;
             }
         }
-        Ok(chosen)
+        // Another way out may have no need of what the first one needed.
+        if chosen.changes == best.changes { Ok(chosen) } else { self.prune(chosen) }
     }
 
     /// The answer: the gain of each change, and the least sizes of buffers.
