@@ -7,13 +7,14 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Files of the suite with scenarios of newer keys.
-pub const FILES: [&str; 8] = [
+pub const FILES: [&str; 9] = [
     "programs",
     "messages",
     "loops",
     "mtus",
     "path-mtu",
     "quickack",
+    "corked-answers",
     "two-way-losses",
     "accepted-mtu",
 ];

@@ -44,8 +44,12 @@ fn rows_are_kept(units: &[Unit]) {
 }
 
 /// Runs that miss a bar. No other one may, and one that misses none any more leaves the list.
-const MISSES: [&str; 2] =
-    ["path-mtu/search-anew-larger-card-6.1", "messages/small-receive-buffers-four-in-flight"];
+const MISSES: [&str; 4] = [
+    "path-mtu/search-anew-larger-card-6.1",
+    "path-mtu/clamp-and-search-larger-card-6.1",
+    "path-mtu/icmp-1kB-80ms-nodelay",
+    "messages/small-receive-buffers-four-in-flight",
+];
 
 /// The listed runs miss a bar, and no others; without them each bar is kept.
 fn bars_are_kept(units: &[Unit]) {
