@@ -110,6 +110,9 @@ fn a_slow_reader_is_found_and_its_result_is_kept() {
     let again = desk.call(&["report", "slow", "--brief"]).ends_with(0);
     assert!(again.stdout.contains("receiving program"), "{}", again.stdout);
     assert_eq!(desk.names("slow").iter().filter(|own| *own == "summary.json").count(), 1);
+    // The kernel of the other end is not known, and nothing is said of it.
+    let whole = desk.call(&["report", "slow"]).ends_with(0).stdout;
+    assert!(!whole.contains("on Linux ,") && !whole.contains("on Linux \n"), "{whole}");
     let other = desk.call(&["diagnose", "--port", "1", "--save", "slow"]).ends_with(2);
     other.complains(&["is there already and not empty"]);
     let model = desk.call(&["report", "slow", "--view", "receiver-sockets"]).ends_with(2);

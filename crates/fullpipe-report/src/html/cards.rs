@@ -163,8 +163,8 @@ fn retransmitted(segments: u64) -> String {
 fn subtitle(run: &Run) -> String {
     let mut parts: Vec<String> = Vec::new();
 
-    // Flows with equal control and kernel share an entry.
-    for flow in &run.flows {
+    // Flows with equal control and kernel share an entry; of another host's socket both are unknown.
+    for flow in run.flows.iter().filter(|flow| !flow.congestion.is_empty()) {
         let way = if flow.backward { ", backward" } else { "" };
         let part = format!("{} on Linux {}{way}", flow.congestion, shown(&flow.kernel));
         if !parts.contains(&part) {

@@ -27,8 +27,12 @@ const WIDE: [Column; 2] = [number("in flight", "pkts"), words("held back by")];
 /// Heading and table.
 pub fn lines(run: &Run, flow: &Flow, style: Style) -> Vec<String> {
     let (variant, name) = (&run.variant, &flow.name);
-    let mut text =
-        format!("{variant} / {name}: {} on Linux {}", flow.congestion, shown(&flow.kernel));
+    let mut text = match flow.congestion.is_empty() {
+        true => format!("{variant} / {name}: a socket of another host"),
+        false => {
+            format!("{variant} / {name}: {} on Linux {}", flow.congestion, shown(&flow.kernel))
+        }
+    };
     if flow.backward {
         text += ", backward";
     }

@@ -180,6 +180,7 @@ mod tests {
                 "window",
                 "autotuning",
                 "tcp-mem",
+                "short-queue",
                 "path-mtu",
                 "mss-clamp",
                 "mtu-probing",
