@@ -10,7 +10,7 @@ use super::rows::{Flows, requested};
 use super::{HOST, Host, Manner, OBSERVER, Subject};
 use crate::counters::{self, Counters};
 use crate::device::{Device, Devices, since};
-use crate::process::Threads;
+use crate::process::{Process, Threads};
 use crate::qdisc::Qdisc;
 use crate::sockets::{Connection, Sockets};
 use crate::sysctls::Sysctls;
@@ -50,6 +50,7 @@ pub struct Gone;
 struct Followee {
     first: Connection,
     last: Connection,
+    process: Option<Process>,
     flows: Flows,
     looks: Vec<TcpInfo>,
     closed: Option<Time>,
@@ -69,19 +70,19 @@ pub fn follow(
 ) -> Result<Result<Followed, Gone>, Unable> {
     name(&mut chosen);
     let mut followees = Vec::new();
-    for (number, seen) in chosen.iter().enumerate() {
-        // Flows are numbered by 16 bits.
-        let Ok(index) = u16::try_from(2 * number) else { break };
-        if let Some(first) = sockets.one(&seen.own)? {
-            let flows = Flows::new(index, &first);
-            let last = first.clone();
-            followees.push(Followee { first, last, flows, looks: Vec::new(), closed: None });
+    for (number, Seen { own, process, .. }) in chosen.into_iter().enumerate() {
+        // Flows are numbered by 16 bits, without a gap for a connection that is gone.
+        let Ok(index) = u16::try_from(2 * followees.len()) else { break };
+        if let Some(first) = sockets.one(&own)? {
+            let (flows, last) = (Flows::new(index, &first), first.clone());
+            let (looks, closed) = (Vec::new(), None);
+            followees.push(Followee { first, last, process, flows, looks, closed });
         } else if number < judged {
             return Ok(Err(Gone));
         }
     }
     let Some(leading) = followees.first() else { return Ok(Err(Gone)) };
-    let mut around = Around::new(leading, chosen.first().and_then(|own| own.process.clone()));
+    let mut around = Around::new(leading);
     sink.stages(&around.stages());
 
     // The pace begins when all first looks are taken.
@@ -105,12 +106,11 @@ pub fn follow(
     around.end(lasted, pace.lateness(), sink);
 
     let tuned = around.host.sysctls.tcp_wmem.map(|own| own[2]);
-    let processes = chosen.into_iter().map(|own| own.process);
-    let subjects = followees.into_iter().zip(processes).map(|(own, process)| Subject {
+    let subjects = followees.into_iter().map(|own| Subject {
         sndbuf: requested(&own.looks, tuned),
         first: own.first,
         last: own.last,
-        process,
+        process: own.process,
         closed: own.closed,
     });
     let (subjects, lateness) = (subjects.collect(), pace.lateness());
@@ -151,14 +151,14 @@ struct Around {
 }
 
 impl Around {
-    fn new(leading: &Followee, process: Option<crate::process::Process>) -> Around {
+    fn new(leading: &Followee) -> Around {
         let mut devices = Devices::open().ok();
         let towards = |own: &mut Devices| own.towards(leading.first.there.ip()).ok().flatten();
         let device: Option<Device> = devices.as_mut().and_then(towards);
         let mut around = Around {
             host: Host { sysctls: Sysctls::now(), device, qdisc: None },
             devices,
-            threads: process.map(|own| Threads::new(own.pid)),
+            threads: leading.process.as_ref().map(|own| Threads::new(own.pid)),
             begun: counters::now(),
             written: Counters::new(),
             next: Time::ZERO,
