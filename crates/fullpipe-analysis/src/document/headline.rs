@@ -1,6 +1,6 @@
 //! The answer of a run and of a document, in one line.
 
-use super::Confidence;
+use super::{Confidence, Finding};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,23 @@ pub struct Headline {
 }
 
 impl Headline {
+    /// The headline with the cause of a finding. Its text stays.
+    #[must_use]
+    pub fn about(self, own: &Finding) -> Headline {
+        Headline {
+            cause: Some(own.cause.clone()),
+            limit_share: Some(own.share_of_time),
+            rule: Some(own.rule.clone()),
+            code: Some(own.code.clone()),
+            group: Some(own.group.clone()),
+            confidence: Some(own.confidence),
+            twins: own.twins.clone(),
+            place: own.place.clone(),
+            setting: own.setting.clone(),
+            ..self
+        }
+    }
+
     /// Whether the run is as good as its path, and as expected and published.
     pub fn is_good(&self) -> bool {
         self.grade.is_good() && self.judged.as_ref().is_none_or(|judged| judged.good)

@@ -7,14 +7,10 @@ use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 use crate::numbers;
+use crate::sizing::{HEADERS, TIMESTAMPS};
 
 /// The rule.
 pub const RULE: Rule = Rule { name: "black-hole", code: "pmtu", when: When::Cut(&["mtu"]), find };
-
-/// Headers of IPv4 and TCP, bytes.
-const HEADERS: u32 = 40;
-/// Option of timestamps in each segment, bytes.
-const TIMESTAMPS: u32 = 12;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;

@@ -9,7 +9,7 @@
 //!
 //! Twin: a server that takes as long to answer. Its sender has no unsent data.
 
-use super::dialogue::{Dialogue, HABIT, messages};
+use super::dialogue::{Dialogue, HABIT, in_words, messages};
 use super::{Cause, Context, Finding, One, Rule, When, setting};
 use crate::document::{AskedBy, Messages};
 use crate::held_parts::{DELAYED_S, HeldParts};
@@ -142,11 +142,7 @@ impl Talk {
 
     /// "half of the answers come within 101 ms, 95 % within 102 ms, and a round trip takes 20 ms".
     fn times(&self, all: &Messages) -> String {
-        let what = if all.one_way { "messages" } else { "answers" };
-        let [median, p95, base] = [all.median_ms, all.p95_ms, self.base_s * 1e3].map(ms);
-        format!(
-            "half of the {what} come within {median}, 95 % within {p95}, and a round trip takes {base}"
-        )
+        format!("{}, and a round trip takes {}", in_words(all), ms(self.base_s * 1e3))
     }
 }
 

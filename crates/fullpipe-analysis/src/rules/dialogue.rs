@@ -73,10 +73,14 @@ pub fn messages(context: &Context, one: &One) -> Option<Messages> {
 
 /// Times of messages: "half of the answers come within 1.2 ms, 95 % within 41 ms", at the asking side. None where the trace has no messages.
 pub fn times(context: &Context, one: &One) -> Option<String> {
-    let messages = messages(context, one)?;
+    messages(context, one).as_ref().map(in_words)
+}
+
+/// "half of the answers come within 1.2 ms, 95 % within 41 ms".
+pub fn in_words(messages: &Messages) -> String {
     let what = if messages.one_way { "messages" } else { "answers" };
     let [median, p95] = [messages.median_ms, messages.p95_ms].map(ms);
-    Some(format!("half of the {what} come within {median}, 95 % within {p95}"))
+    format!("half of the {what} come within {median}, 95 % within {p95}")
 }
 
 /// Data that a flow has sent, each byte once.

@@ -5,7 +5,7 @@
 
 use super::calls::CallTimes;
 use super::mount::Mount;
-use super::{Cause, Context, Finding, Rule, When, setting};
+use super::{Cause, Context, Finding, Rule, When, server_work, setting};
 use crate::document::AskedBy;
 use fullpipe_base::limits::Limit;
 use fullpipe_base::units::Time;
@@ -32,19 +32,13 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let mount = Mount::of(context, cause);
     let server = mount.server;
 
+    let share = busy.filter(|busy| *busy > cause.share);
+
     // A call that never waited for a thread has only its own work to wait for.
     let calls = context.run.nfs.get(at).and_then(|own| own.requests).map(|own| own.count);
     if !waits && calls.is_some_and(|calls| calls <= u64::from(mount.threads)) {
-        return Some(
-            Finding {
-                does: "stop",
-                share: busy.filter(|busy| *busy > cause.share),
-                ..mount.at(format!("The answers of {server}"), server)
-            }
-            .because(mount.work())
-            .cure(format!("Give {server} faster storage: it has a thread for each call"))
-            .setting(setting("storage", server, AskedBy::Device)),
-        );
+        let cure = format!("Give {server} faster storage: it has a thread for each call");
+        return Some(Finding { share, ..server_work::answers(&mount, mount.work(), cure) });
     }
 
     // The work of a call says how many threads a rate needs.
@@ -54,7 +48,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     };
     let threads = mount.at(format!("The server's threads on {server}"), server);
     Some(
-        Finding { does: "stop", share: busy.filter(|busy| *busy > cause.share), ..threads }
+        Finding { does: "stop", share, ..threads }
             .because(because)
             .cure(format!("Start more nfsd threads on {server}"))
             .setting(setting("nfsd threads", server, AskedBy::Program)),

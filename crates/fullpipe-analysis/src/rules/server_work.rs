@@ -28,10 +28,14 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         Time::ZERO => "A longer file waits no longer: nothing is to be set".to_string(),
         _ => format!("Give {server} faster storage: neither TCP nor the mount is in the way"),
     };
-    Some(
-        Finding { does: "stop", ..mount.at(format!("The answers of {server}"), server) }
-            .because(format!("{calls}, and {}", mount.work()))
-            .cure(cure)
-            .setting(setting("storage", server, AskedBy::Device)),
-    )
+    Some(answers(&mount, format!("{calls}, and {}", mount.work()), cure))
+}
+
+/// The answers of a mount's server stop the flow.
+pub fn answers(mount: &Mount, because: String, cure: String) -> Finding {
+    let server = mount.server;
+    Finding { does: "stop", ..mount.at(format!("The answers of {server}"), server) }
+        .because(because)
+        .cure(cure)
+        .setting(setting("storage", server, AskedBy::Device))
 }

@@ -49,7 +49,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             percent(payload)
         ))
         .cure(format!(
-            "Raise the MTU to {USUAL}, and a clamp of the MSS with it, where the path takes it: {} of payload instead of {}",
+            "{}: {} of payload instead of {}",
+            raise(),
             numbers::rate(large.mbit()),
             numbers::short(allowed.mbit())
         ))
@@ -61,6 +62,11 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             AskedBy::Path,
         )),
     )
+}
+
+/// What to do.
+fn raise() -> String {
+    format!("Raise the MTU to {USUAL}, and a clamp of the MSS with it, where the path takes it")
 }
 
 /// The path as it is, and with packets of the usual size; none where its packets are as large.
@@ -93,9 +99,7 @@ fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
     // Reason and cure of the first cause stay, after those of the MTU.
     let why = format!("a packet of {} bytes carries {} of payload", allowed.mtu, allowed.mss);
     let why = finding.because.as_ref().map_or(why.clone(), |first| format!("{first}, and {why}"));
-    let cure = format!(
-        "Raise the MTU to {USUAL}, and a clamp of the MSS with it, where the path takes it"
-    );
+    let cure = raise();
     let cure = finding.cure.as_ref().map_or(cure.clone(), |next| format!("{cure}. {next}"));
     let place = allowed.place.clone();
     finding.because(why).cure(cure).code(RULE.code).setting(valued(

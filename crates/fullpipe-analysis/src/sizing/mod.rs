@@ -21,7 +21,7 @@ pub const FORMAT: u32 = 1;
 /// IPv4 and TCP headers without options, bytes.
 pub(crate) const HEADERS: u32 = 40;
 /// The timestamps option with its padding (RFC 7323, appendix A), bytes.
-const TIMESTAMPS: u32 = 12;
+pub(crate) const TIMESTAMPS: u32 = 12;
 /// Least MTU: headers and the smallest MSS that Linux sends (48 bytes).
 const LEAST_MTU: u32 = HEADERS + 48;
 /// Largest rate with which no result overflows.

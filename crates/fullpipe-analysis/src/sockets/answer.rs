@@ -116,19 +116,8 @@ fn headline(first: &Verdict, one: &Judged, rate: f64, flows: usize) -> Headline 
         first.remedy.clone().unwrap_or_default(),
         if flows > 1 { format!("{flows} flows") } else { String::new() },
     ]);
-    Headline {
-        rate_mbit: Some(rate),
-        cause: Some(does(first)),
-        limit_share: Some(first.share),
-        rule: Some(first.rule.into()),
-        code: Some(first.code.into()),
-        group: Some(group(first.code).into()),
-        confidence: Some(first.confidence()),
-        twins: first.twins.iter().map(|code| (*code).to_string()).collect(),
-        place: Some(one.host.clone()),
-        setting: first.setting.clone(),
-        ..said(grade(first), text)
-    }
+    let said = Headline { rate_mbit: Some(rate), ..said(grade(first), text) };
+    said.about(&finding(first, &one.host))
 }
 
 /// "The send buffer of sender holds the flow 98 % of the time".

@@ -4,7 +4,7 @@
 //! its buffer, cwnd and losses. Both observations should be of about the same time.
 
 use super::live::HOST;
-use crate::analysis::document::{Confidence, Document, Finding, Run};
+use crate::analysis::document::{Confidence, Document, Finding, Headline, Run};
 use crate::analysis::view::View;
 use crate::analysis::words::sentences;
 use crate::numbers::rate;
@@ -37,22 +37,15 @@ pub fn join(own: &mut Run, other: &Run) {
 
     let rest = own.findings.iter().filter(|finding| finding.code != decided.code).cloned();
     own.findings = std::iter::once(decided.clone()).chain(rest).collect();
-    let Some(headline) = &mut own.headline else { return };
-    let evidence = decided.evidence.join(", and ");
-    headline.text = sentences([
-        headline.rate_mbit.map_or_else(String::new, rate),
-        format!("{}: {evidence}", decided.cause),
-        decided.remedy.clone().unwrap_or_default(),
-    ]);
-    headline.cause = Some(decided.cause);
-    headline.limit_share = Some(decided.share_of_time);
-    headline.rule = Some(decided.rule);
-    headline.code = Some(decided.code);
-    headline.group = Some(decided.group);
-    headline.confidence = Some(decided.confidence);
-    headline.twins = decided.twins;
-    headline.place = decided.place;
-    headline.setting = decided.setting;
+    own.headline = own.headline.take().map(|headline| {
+        let evidence = decided.evidence.join(", and ");
+        let text = sentences([
+            headline.rate_mbit.map_or_else(String::new, rate),
+            format!("{}: {evidence}", decided.cause),
+            decided.remedy.clone().unwrap_or_default(),
+        ]);
+        Headline { text, ..headline }.about(&decided)
+    });
 }
 
 /// The cause that both ends' first findings leave.

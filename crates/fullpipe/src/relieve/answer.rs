@@ -204,8 +204,8 @@ fn table(out: &mut String, run: &Run) {
 
     // Bars take what the other columns leave.
     let has_times = run.message_ms.is_some() || reliefs().any(|own| own.message_ms.is_some());
-    let message = if has_times { MESSAGE } else { 0 };
-    let bar = COLUMNS.saturating_sub(width + NUMBERS + message).clamp(SHORT_BAR, BAR);
+    let times = if has_times { MESSAGE } else { 0 };
+    let bar = COLUMNS.saturating_sub(width + NUMBERS + times).clamp(SHORT_BAR, BAR);
 
     // The longest bar is that of the largest gain, or of the largest rate where there is no gain as a factor.
     let row = |out: &mut String, label: &str, own: Option<&Tried>| {

@@ -28,7 +28,7 @@ pub fn more(case: &Case) -> Vec<Change> {
 
 fn one(case: &Case, sent: &Sent) -> Option<Change> {
     let run = &case.today;
-    let flow = run.flow.iter().find(|own| own.name == sent.name)?;
+    let flow = flow_of(case, sent)?;
 
     // Only a flow in a dialogue has a window of its program.
     let asks = run.asks(flow)?;
@@ -52,7 +52,7 @@ fn one(case: &Case, sent: &Sent) -> Option<Change> {
     let times = numbers::short(wanted as f64 / today.max(1) as f64);
 
     // The reader of the data sets a window, and the program that asks sets the number of its requests.
-    let change = if asks.name == flow.name && run.is_credited(flow) {
+    let change = if run.is_credited(flow) {
         let [before, after] = [today, wanted].map(|count| words::bytes(count.saturating_mul(size)));
         let whose = &sent.hosts[1];
         let words = format!(
@@ -90,7 +90,7 @@ fn connections(case: &Case) -> Vec<Change> {
 
 fn several(case: &Case, sent: &Sent) -> Option<Change> {
     let run = &case.today;
-    let flow = run.flow.iter().find(|own| own.name == sent.name)?;
+    let flow = flow_of(case, sent)?;
 
     // A connection is counted by the flow that asks, and the data has to be that flow.
     let asks = run.asks(flow).filter(|asks| asks.name == flow.name)?;
@@ -114,16 +114,11 @@ pub fn larger_calls(case: &Case, rule: &str) -> Vec<Change> {
     if rule == "small-reads" { larger_reads(case) } else { larger_writes(case) }
 }
 
-/// Whether a program reads little at a time.
-pub fn reads_little(case: &Case) -> bool {
-    !larger_reads(case).is_empty()
-}
-
 /// Larger writes of each program that writes little at a time.
 fn larger_writes(case: &Case) -> Vec<Change> {
     let run = &case.today;
     let flows = case.flows.iter().filter_map(|sent| {
-        let flow = run.flow.iter().find(|own| own.name == sent.name)?;
+        let flow = flow_of(case, sent)?;
 
         // A flow that answers writes as its requests come.
         (run.reverse_flow(flow).is_none()).then_some((flow, &sent.hosts[0]))
@@ -143,9 +138,9 @@ fn larger_writes(case: &Case) -> Vec<Change> {
 }
 
 /// Larger reads of each program that reads little at a time.
-fn larger_reads(case: &Case) -> Vec<Change> {
+pub fn larger_reads(case: &Case) -> Vec<Change> {
     let flows = case.flows.iter().filter_map(|sent| {
-        let flow = case.today.flow.iter().find(|own| own.name == sent.name)?;
+        let flow = flow_of(case, sent)?;
         let read = flow.reader.map(|reader| reader.read).filter(|read| *read < SMALL_WRITE)?;
         Some((flow, read, &sent.hosts[1]))
     });
@@ -228,6 +223,11 @@ fn without_cork(case: &Case) -> Vec<Change> {
         .collect()
 }
 
+/// The flow as the scenario has it.
+fn flow_of<'a>(case: &'a Case, sent: &Sent) -> Option<&'a Flow> {
+    case.today.flow.iter().find(|own| own.name == sent.name)
+}
+
 /// Name of the host that sends a flow's data. Programs of two hosts change apart, though they set the same option.
 fn sends<'a>(case: &'a Case, own: &'a Flow) -> &'a str {
     case.today.hosts_of(own)[0].name
@@ -236,8 +236,7 @@ fn sends<'a>(case: &'a Case, own: &'a Flow) -> &'a str {
 /// The flows of a case, each followed by the one that answers it or is answered by it.
 fn ends(case: &Case) -> impl Iterator<Item = &Flow> {
     let run = &case.today;
-    let flows =
-        case.flows.iter().filter_map(|sent| run.flow.iter().find(|own| own.name == sent.name));
+    let flows = case.flows.iter().filter_map(|sent| flow_of(case, sent));
     flows.flat_map(|own| run.both_ways(own))
 }
 

@@ -69,8 +69,8 @@ pub fn remedies(
         _ if rule == "read-ahead" => vec![mounts::read_ahead(case)],
         _ if rule == "rpc-slots" => mounts::calls(case),
         _ if rule == "server-threads" => vec![mounts::threads(case)],
-        _ if rule == "slow-reader" && exchange::reads_little(case) => {
-            vec![exchange::larger_calls(case, "small-reads")]
+        _ if rule == "slow-reader" && !exchange::larger_reads(case).is_empty() => {
+            vec![exchange::larger_reads(case)]
         }
         _ if ["busy-cpu", "small-reads"].contains(&rule) => {
             [vec![exchange::larger_calls(case, rule)], mtu(case, place)].concat()
