@@ -83,8 +83,8 @@ const LINUX_6_1: Kernel = Kernel {
     ..LINUX_3_14
 };
 
-const LINUX_6_18: Kernel = Kernel {
-    name: "6.18",
+const LINUX_6_16: Kernel = Kernel {
+    name: "6.16",
     is_real: false,
     sysctl: Sysctl {
         // tcp_init(): 32 MiB since 6.16, with some GiB of memory (commit 572be9bf9d0d "tcp: increase tcp_rmem[2] to
@@ -104,7 +104,8 @@ pub const KERNELS: &[Kernel] = &[
     LINUX_3_14,
     LINUX_6_1,
     Kernel { name: "6.12", ..LINUX_6_1 },
-    LINUX_6_18,
+    LINUX_6_16,
+    Kernel { name: "6.18", ..LINUX_6_16 },
 ];
 
 /// The kernels that an engine runs as they are.
@@ -132,8 +133,7 @@ pub fn kernel(name: &str) -> Option<&'static Kernel> {
 /// - 3.2 has proportional rate reduction and an initial window of ten (2.6.39), as 3.14 has.
 /// - 4.9 paces by itself, and soon after kernels time losses (RACK, 4.18 by default), as 6.1 does.
 /// - 6.10 starts with a window share of one half (697a6c8cec03), as 6.12 does.
-/// - 6.16 has tcp_rmem of 32 MiB (572be9bf9d0d), as 6.18 has.
-const STANDS_FOR: [(Version, &str); 8] = [
+const STANDS_FOR: [(Version, &str); 9] = [
     (Version::new(2, 6, 20), "2.6.20"),
     (Version::new(2, 6, 24), "2.6.24"),
     (Version::new(2, 6, 25), "2.6.25"),
@@ -141,7 +141,8 @@ const STANDS_FOR: [(Version, &str); 8] = [
     (Version::new(3, 2, 0), "3.14"),
     (Version::new(4, 9, 0), "6.1"),
     (Version::new(6, 10, 0), "6.12"),
-    (Version::new(6, 16, 0), "6.18"),
+    (Version::new(6, 16, 0), "6.16"),
+    (Version::new(6, 18, 0), "6.18"),
 ];
 
 /// The profile that represents a version; `None` for versions before the oldest profile.
@@ -191,7 +192,8 @@ mod tests {
             ("6.10", "6.12", false),
             ("6.12.9+bpo-amd64", "6.12", true),
             ("6.15", "6.12", false),
-            ("6.16", "6.18", false),
+            ("6.16", "6.16", true),
+            ("6.17.0-6-generic", "6.16", false),
             ("7.0", "6.18", false),
         ];
         for (name, profile, own) in table {

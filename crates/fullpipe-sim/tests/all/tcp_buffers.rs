@@ -254,6 +254,24 @@ fn rcv_tuning() {
     assert_ne!(tuned(RcvTuning::PerRtt), today);
 }
 
+/// Twice the copied bytes alone (6.16): no growth, no 16 segments. A buffer that is larger stays. A hole has its room.
+#[test]
+fn rcv_tuning_without_growth() {
+    let slow = tuned(RcvTuning::CopiedAndHoles);
+    assert_eq!(slow, [131_072, 131_072, 131_072, 2 * 40_000 * 256 / 139]);
+    assert_eq!(with_hole(RcvTuning::CopiedAndHoles, None), (20_000 + 61_000) * 256 / 139);
+}
+
+/// The buffer after a segment that begins 60,000 bytes beyond the next expected one.
+fn with_hole(tuning: RcvTuning, rcvbuf: Option<u64>) -> u64 {
+    let profile = linux(|p| p.rcv_tuning = tuning);
+    let mut host = host();
+    host.sysctl.tcp_rmem = [4096, 131_072, 16 << 20];
+    let mut tcp = Receiver::new(&profile, &host, SEGMENT, rcvbuf);
+    tcp.on_segment(Time::ZERO, Segment { seq: 60_000, len: SEGMENT, ..Segment::default() });
+    tcp.window.rcvbuf
+}
+
 /// Growth without 16 segments for small variations. A segment beyond a hole gets room in addition to twice the copied
 /// bytes, which are expected to be ten segments at first.
 #[test]
@@ -265,14 +283,6 @@ fn rcv_tuning_with_room_for_holes() {
     let today = tuned(RcvTuning::GrowthAndHoles);
     assert_eq!(today[2], wanted(20_000, 11_000));
     assert_eq!(today[3], wanted(40_000, 20_000));
-    let with_hole = |tuning, rcvbuf| {
-        let profile = linux(|p| p.rcv_tuning = tuning);
-        let mut host = host();
-        host.sysctl.tcp_rmem = [4096, 131_072, 16 << 20];
-        let mut tcp = Receiver::new(&profile, &host, SEGMENT, rcvbuf);
-        tcp.on_segment(Time::ZERO, Segment { seq: 60_000, len: SEGMENT, ..Segment::default() });
-        tcp.window.rcvbuf
-    };
     assert_eq!(with_hole(RcvTuning::GrowthAndHoles, None), (20_000 + 61_000) * 256 / 139);
     assert_eq!(with_hole(RcvTuning::Growth, None), 131_072);
     assert_eq!(

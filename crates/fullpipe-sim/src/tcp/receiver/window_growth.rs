@@ -1,7 +1,7 @@
 //! Receive autotuning of newer kernels: the buffer follows the bytes copied in a round trip, and their growth.
 //!
 //! Source: Linux 6.1 and 6.12 `tcp_rcv_rtt_measure`, `tcp_rcv_rtt_measure_ts`, `tcp_rcv_rtt_update`,
-//! `tcp_rcv_space_adjust`; 6.18 `tcp_rcvbuf_grow`. Off for a buffer set by the application (SOCK_RCVBUF_LOCK).
+//! `tcp_rcv_space_adjust`; 6.16 and 6.18 `tcp_rcvbuf_grow`. Off for a buffer set by the application (SOCK_RCVBUF_LOCK).
 
 use super::window::ReceiveWindow;
 use crate::tcp::profile::{Profile, RcvTuning};
@@ -17,6 +17,8 @@ pub(in crate::tcp) struct Space {
     mss: u64,
     /// Whether there is room for data beyond a hole, and none beyond twice the copied bytes.
     for_holes: bool,
+    /// Whether the buffer has room for the expected growth of the copied bytes.
+    for_growth: bool,
     /// Whether the RTT grows only while no data is unread.
     longer_when_read: bool,
     /// Whether unread data does not count as copied.
@@ -42,7 +44,11 @@ impl Space {
         };
         Space {
             mss,
-            for_holes: profile.rcv_tuning == RcvTuning::GrowthAndHoles,
+            for_holes: matches!(
+                profile.rcv_tuning,
+                RcvTuning::CopiedAndHoles | RcvTuning::GrowthAndHoles
+            ),
+            for_growth: profile.rcv_tuning != RcvTuning::CopiedAndHoles,
             longer_when_read: profile.longer_rtt_when_read,
             less_unread: profile.copied_less_unread,
             rtt_us: 0,
@@ -121,7 +127,10 @@ impl Space {
             let (cushion, holes) =
                 if self.for_holes { (0, beyond) } else { (CUSHION * self.mss, 0) };
             let base = 2 * copied + cushion;
-            let growth = base * (copied - self.space) / self.space.max(1);
+            let growth = match self.for_growth {
+                true => base * (copied - self.space) / self.space.max(1),
+                false => 0,
+            };
             if let Some(window) = window {
                 window.tune(base + 2 * growth + holes);
             }

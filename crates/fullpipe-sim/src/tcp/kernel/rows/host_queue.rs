@@ -65,7 +65,7 @@ rows! { ($) host_queue_rows
         limits_paced_output: bool {
             means: "tcp_limit_output_bytes bounds what of a paced flow waits in the host, too",
             read_in: "tcp_small_queue_check",
-            values: { V2_6_20: false, V6_18: true },
+            values: { V2_6_20: false, V6_16: true },
         }
 
         /// Since 4.20 `tcp_update_skb_after_send`.
@@ -88,7 +88,7 @@ rows! { ($) host_queue_rows
         /// 9ea3bfa61b09 "tcp: increase tcp_limit_output_bytes default value to 4MB").
         limit_output_bytes: u64 {
             read_in: "sysctl_tcp_limit_output_bytes",
-            values: { V2_6_20: 131_072, V6_1: 1_048_576, V6_18: 4_194_304 },
+            values: { V2_6_20: 131_072, V6_1: 1_048_576, V6_16: 4_194_304 },
         }
     }
 }

@@ -66,10 +66,12 @@ choice! {
         /// Twice the bytes read in an RTT, plus their expected growth in the next two RTTs. Timestamps measure the RTT
         /// (4.13 and later; read in 6.1 and 6.12).
         Growth = "growth",
-        /// The rule of `Growth`, without 16 segments for small variations. Data beyond a hole gets room from its
-        /// arrival on (6.16 `tcp_rcvbuf_grow`, commits 65c5287892e9 "tcp: fix sk_rcvbuf overshoot" and 63ad7dfedfae
-        /// "tcp: adjust rcvbuf in presence of reorders"; 6.18 aa251c84636c "tcp: fix too slow tcp_rcvbuf_grow()
-        /// action").
+        /// Twice the bytes read in an RTT, without their expected growth and without 16 segments for small variations.
+        /// Data beyond a hole gets room from its arrival on (6.16 `tcp_rcvbuf_grow`, commits 65c5287892e9 "tcp: fix
+        /// sk_rcvbuf overshoot" and 63ad7dfedfae "tcp: adjust rcvbuf in presence of reorders").
+        CopiedAndHoles = "copied-and-holes",
+        /// The rule of `CopiedAndHoles`, plus the expected growth in the next two RTTs as in `Growth` (6.18
+        /// `tcp_rcvbuf_grow`, commit aa251c84636c "tcp: fix too slow tcp_rcvbuf_grow() action").
         GrowthAndHoles = "growth-and-holes",
     }
 }
@@ -149,7 +151,7 @@ rows! { ($) receive_buffer_rows
         rcv_tuning: RcvTuning {
             means: "how a receive buffer grows that the application has not set",
             read_in: "tcp_rcv_space_adjust, tcp_rcvbuf_grow",
-            values: { V2_6_20: PerRtt, V6_1: Growth, V6_18: GrowthAndHoles },
+            values: { V2_6_20: PerRtt, V6_1: Growth, V6_16: CopiedAndHoles, V6_18: GrowthAndHoles },
         }
 
         /// Since 5.10 `tcp_init_buffer_space`, commit 72d05c00d7ec "tcp: select sane initial rcvq_space.space for big MSS".
@@ -186,7 +188,7 @@ rows! { ($) receive_buffer_rows
         longer_rtt_when_read: bool {
             means: "a receiver believes that the RTT has become longer only while nothing waits for the reader",
             read_in: "tcp_rcv_rtt_update",
-            values: { V2_6_20: false, V6_18: true },
+            values: { V2_6_20: false, V6_16: true },
         }
     }
     constants {
