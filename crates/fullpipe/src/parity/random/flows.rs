@@ -2,6 +2,7 @@
 
 use super::draw::{between, often, pick, rarely};
 use super::frame::Frame;
+use super::programs::Program;
 use fullpipe_sim::rng::Rng;
 use std::fmt::Write;
 
@@ -16,8 +17,8 @@ const LEAST_PACKETS: f64 = 8.0;
 pub struct Flows {
     /// TOML.
     pub text: String,
-    /// Numbers of the forward flows, at least one.
-    pub forward: Vec<u32>,
+    /// Names of the forward flows, at least one; of a loop that of its first connection.
+    pub forward: Vec<String>,
     /// Up to how many bytes the kernels tune buffers, where that is not their default.
     pub tuned_up_to: Option<u64>,
 }
@@ -46,11 +47,14 @@ pub fn flows(rng: &mut Rng, other: &mut Rng, frame: &Frame) -> Flows {
         pick(rng, &[Neither, Neither, Neither, Neither, Neither, Both, Both, Both, Sndbuf, Rcvbuf]);
     let tuned_up_to = (fixed == Neither && often(rng, 0.5)).then(|| between(rng, 1e6, 64e6) as u64);
     let (mut text, mut forward) = (String::new(), Vec::new());
+    let mut answers = None;
     for index in 0..count {
         // The second flow goes backward where the path was drawn for both ways.
         let backward = frame.two_way && index > 0 && (index == 1 || often(rng, 0.5));
+        let program = frame.program.as_ref().filter(|_| index == 0);
         if !backward {
-            forward.push(index);
+            let copy = if program.is_some_and(Program::has_size) { "-1" } else { "" };
+            forward.push(format!("flow{index}{copy}"));
         }
 
         // Later flows begin while the first one has grown, and have time left.
@@ -63,8 +67,16 @@ pub fn flows(rng: &mut Rng, other: &mut Rng, frame: &Frame) -> Flows {
         let common = pick(rng, &["reno", "cubic", "bic"]);
         let congestion = if rarely(other) { pick(other, &UNCOMMON) } else { common };
         head(&mut text, congestion, index, start, backward);
-        length(&mut text, rng, frame.duration_ms - start);
+        if program.is_none_or(|program| !program.has_size()) {
+            let lasts = program.is_some();
+            length(&mut text, rng, frame.duration_ms - start, lasts);
+        }
         buffers(&mut text, rng, frame, fixed, count);
+        if let Some(program) = program {
+            text += program.lines();
+            answers = program.answers(congestion);
+            continue;
+        }
         let before = text.len();
         applications(&mut text, rng, frame.rate / f64::from(count));
         let own = text[before..].contains("write = ");
@@ -72,6 +84,7 @@ pub fn flows(rng: &mut Rng, other: &mut Rng, frame: &Frame) -> Flows {
             let _ = writeln!(text, "write = \"{write}B\"");
         }
     }
+    text.extend(answers);
     Flows { text, forward, tuned_up_to }
 }
 
@@ -83,9 +96,9 @@ fn head(text: &mut String, congestion: &str, index: u32, start_ms: u64, backward
     let _ = writeln!(text, "start = \"{start_ms}ms\"");
 }
 
-/// A short flow, or one that lasts until the run ends.
-fn length(text: &mut String, rng: &mut Rng, left_ms: u64) {
-    let _ = match often(rng, 0.3) {
+/// A short flow, or one that lasts until the run ends, as a flow with a program does.
+fn length(text: &mut String, rng: &mut Rng, left_ms: u64, lasts: bool) {
+    let _ = match often(rng, 0.3) && !lasts {
         true => writeln!(text, "bytes = \"{}B\"", between(rng, 200.0, SHORT) as u64),
         false => writeln!(text, "duration = \"{left_ms}ms\""),
     };

@@ -1,6 +1,7 @@
 //! Frame of a random scenario: the values on which all others depend.
 
 use super::draw::{between, pick, rarely};
+use super::programs::Program;
 use super::tunnel::Tunnel;
 use fullpipe_sim::rng::Rng;
 
@@ -42,6 +43,8 @@ pub struct Frame {
     pub two_way: bool,
     /// A tunnel on the way there.
     pub tunnel: Option<Tunnel>,
+    /// Program of the first flow.
+    pub program: Option<Program>,
 }
 
 impl Frame {
@@ -55,7 +58,16 @@ impl Frame {
             true => pick(rng, &[Marks::List, Marks::Queue]),
             false => Marks::Nothing,
         };
-        Frame { rate, one_way_us, mtu, duration_ms, marks, two_way: rarely(rng), tunnel: None }
+        Frame {
+            rate,
+            one_way_us,
+            mtu,
+            duration_ms,
+            marks,
+            two_way: rarely(rng),
+            tunnel: None,
+            program: None,
+        }
     }
 
     /// Bytes that the path holds without a queue: bandwidth-delay product.

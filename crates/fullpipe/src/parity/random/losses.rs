@@ -30,7 +30,7 @@ pub fn lists(rng: &mut Rng, frame: &Frame, flows: &Flows) -> Lists {
         kind if kind < 0.70 => row(rng),
         _ => random(rng, frame.segments()),
     };
-    let flow = pick(rng, &flows.forward);
+    let flow = &flows.forward[(rng.next_u64() % flows.forward.len() as u64) as usize];
 
     // Lost ACKs are rare, and about half as many.
     let acks = match often(rng, 0.15) {
@@ -48,11 +48,11 @@ pub fn lists(rng: &mut Rng, frame: &Frame, flows: &Flows) -> Lists {
     }
 }
 
-fn element(kind: &str, name: &str, what: &str, flow: u32, numbers: &[u64]) -> String {
+fn element(kind: &str, name: &str, what: &str, flow: &str, numbers: &[u64]) -> String {
     if numbers.is_empty() {
         return String::new();
     }
-    let of = format!("flow = \"flow{flow}\"");
+    let of = format!("flow = \"{flow}\"");
     format!("    {{ kind = \"{kind}\", name = \"{name}\", {of}, {what} = {numbers:?} }},\n")
 }
 

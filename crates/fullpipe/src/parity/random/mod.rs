@@ -1,7 +1,7 @@
 //! Random scenarios that both engines do exactly: equal seeds and numbers give equal texts.
 //!
 //! One path of 1 Mb/s to 10 Gb/s and 1 to 300 ms has a queue of 0.1 to 4 bandwidth-delay products and an MTU of 1500,
-//! 9000 or 576 (`frame.rs`, `path.rs`), and uncommonly a tunnel with a smaller one (`tunnel.rs`). It carries one to eight flows (`flows.rs`), with lists of losses (`losses.rs`)
+//! 9000 or 576 (`frame.rs`, `path.rs`), and uncommonly a tunnel with a smaller one (`tunnel.rs`). It carries one to eight flows (`flows.rs`), uncommonly with a program of its own (`programs.rs`), with lists of losses (`losses.rs`)
 //! and settings of kernels and cards (`hosts.rs`). Each scale is as likely as any other. Uncommon settings are rare,
 //! each by itself, so that most scenarios have none or one.
 
@@ -12,12 +12,14 @@ mod hosts;
 mod losses;
 pub mod nfs;
 mod path;
+mod programs;
 mod tunnel;
 
 use super::case::Case;
 use crate::scenario::{self, Source};
 use frame::Frame;
 use fullpipe_sim::rng::Rng;
+use programs::Program;
 use tunnel::Tunnel;
 
 /// Kernels and settings of both hosts.
@@ -40,6 +42,7 @@ pub fn scenario(seed: u64, number: u64, hosts: &Hosts) -> String {
     let mut rng = Rng::new(seed, &format!("parity {number}"));
     let mut frame = Frame::draw(&mut rng);
     frame.tunnel = Tunnel::draw(seed, number, frame.mtu);
+    frame.program = Program::draw(seed, number);
     let mut other = Rng::new(seed, &format!("parity congestion {number}"));
     let flows = flows::flows(&mut rng, &mut other, &frame);
     let lists = losses::lists(&mut rng, &frame, &flows);

@@ -3,6 +3,7 @@
 use super::draw::{between, pick, rarely};
 use super::frame::{Frame, Marks, whole};
 use super::losses::Lists;
+use super::programs::Program;
 use super::tunnel::Tunnel;
 use fullpipe_sim::rng::Rng;
 
@@ -61,11 +62,11 @@ fn reordering(rng: &mut Rng) -> String {
     )
 }
 
-/// A link for ACKs: uncommonly a narrow one, and one of 0.1 to 1 of the rate where there are backward data, too.
+/// A link for ACKs: uncommonly a narrow one, and one of 0.1 to 1 of the rate where there are backward data or answers, too.
 fn way_back(rng: &mut Rng, frame: &Frame) -> String {
     let data = frame.rate * between(rng, 0.1, 1.0);
     let room = room(rng, frame, 2.0);
-    if frame.two_way {
+    if frame.two_way || frame.program.as_ref().is_some_and(Program::goes_back) {
         return link("back-link", whole(data), &format!("limit = \"{room}B\""));
     }
     if !rarely(rng) {
