@@ -20,6 +20,10 @@ pub const FILES: [&str; 9] = [
 ];
 /// Distance of throughput below which a run is close.
 pub const CLOSE: f64 = 0.05;
+/// Share of close runs, at least.
+pub const MOSTLY: f64 = 0.9;
+/// Median distance of throughput, at most: 0.0 % in the tables.
+pub const MEDIAN: f64 = 0.0005;
 
 /// The runs of a file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,25 +43,43 @@ pub struct Newer {
 /// The files among these units' runs, in the order of [`FILES`].
 pub fn of(units: &[Unit]) -> Vec<Newer> {
     let rows = FILES.into_iter().map(|file| {
-        let own: Vec<&Unit> = units.iter().filter(|unit| is_of(unit, file)).collect();
-
-        // The congestion control that is furthest apart counts for its run.
-        let mut runs: BTreeMap<&str, f64> = BTreeMap::new();
-        for unit in &own {
-            let Some(throughput) = unit.throughput else { continue };
-            let worst = runs.entry(&unit.run).or_default();
-            *worst = worst.max(throughput.mean);
-        }
-        let close = runs.values().filter(|apart| **apart < CLOSE).count();
-        Newer {
-            file: file.into(),
-            runs: runs.len(),
-            median: median(runs.into_values().collect()),
-            close,
-            messages: Summary::of(own),
-        }
+        let own = units.iter().filter(|unit| is_of(unit, file)).collect();
+        row(file, own)
     });
     rows.filter(|newer| newer.runs > 0).collect()
+}
+
+/// All files among these units' runs as one.
+pub fn whole(units: &[Unit]) -> Newer {
+    let is_newer = |unit: &&Unit| FILES.iter().any(|file| is_of(unit, file));
+    row("all", units.iter().filter(is_newer).collect())
+}
+
+impl Newer {
+    /// Whether the runs keep both bars of their throughput.
+    pub fn is_kept(&self) -> bool {
+        let mostly = self.close as f64 >= MOSTLY * self.runs as f64;
+        mostly && self.median.is_none_or(|median| median < MEDIAN)
+    }
+}
+
+fn row(file: &str, own: Vec<&Unit>) -> Newer {
+    // The congestion control that is furthest apart counts for its run.
+    let mut runs: BTreeMap<&str, f64> = BTreeMap::new();
+    for unit in &own {
+        let Some(throughput) = unit.throughput else { continue };
+        let worst = runs.entry(&unit.run).or_default();
+        *worst = worst.max(throughput.mean);
+    }
+
+    let close = runs.values().filter(|apart| **apart < CLOSE).count();
+    Newer {
+        file: file.into(),
+        runs: runs.len(),
+        median: median(runs.into_values().collect()),
+        close,
+        messages: Summary::of(own),
+    }
 }
 
 fn is_of(unit: &Unit, file: &str) -> bool {
@@ -91,5 +113,13 @@ mod tests {
             found.iter().map(|row| (&row.file[..], row.runs, row.median, row.close)).collect();
         assert_eq!(rows, [("programs", 2, Some(0.2), 1), ("loops", 1, Some(0.04), 1)]);
         assert!(found.iter().all(|row| row.messages.is_none()));
+
+        let all = whole(&units);
+        assert_eq!((all.runs, all.median, all.close, all.is_kept()), (3, Some(0.04), 2, false));
+        let ten = |apart| {
+            (0..10).map(move |n| unit(&format!("loops/{n}"), if n == 0 { apart } else { 0.0 }))
+        };
+        let is_kept = |units: Vec<Unit>| whole(&units).is_kept();
+        assert!(is_kept(ten(0.2).collect()) && !is_kept(ten(0.2).take(9).collect()));
     }
 }

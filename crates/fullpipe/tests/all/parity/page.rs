@@ -52,7 +52,7 @@ pub fn newer(units: &[Unit]) -> String {
          allowed |\n|---|--:|--:|--:|--:|--:|\n",
         terminal::summed(&summary)
     );
-    for row in newer::of(units) {
+    for row in newer::of(units).into_iter().chain([newer::whole(units)]) {
         let [file, runs, median, close, messages] = terminal::cells(&row);
         let worst = row.messages.map(|messages| terminal::share(messages.worst.excess()));
         let worst = worst.unwrap_or_else(|| "–".into());
