@@ -214,12 +214,38 @@ fn raise(context: &Context, one: &One, sides: &[Side]) -> Option<String> {
     let beyond = then_the_loss(one, " then").or_else(|| then_the_queue(context, one));
     let tuned = sides.iter().filter(|side| side.buffer.asked.is_none());
     let all: Vec<String> = tuned.filter_map(Side::raise).collect();
-    let set = (!all.is_empty()).then(|| format!("Set {}", all.join(", and ")));
+    let connections = beyond.is_none().then(|| connections(context, one, sides)).flatten();
+    let or = connections.map_or(String::new(), |n| format!(", or {n}"));
+    let set = (!all.is_empty()).then(|| format!("Set {}{or}", all.join(", and ")));
     let bound = one.needs?.connections;
     let bound = bound.map(|n| format!("TCP's window ends at 1 GiB: {}", several(n)));
     let parts: Vec<String> = [set, bound, beyond].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(". "))
 }
+
+/// "use 4 connections": as many as fill the path with the buffers of today, for a flow that has it alone.
+fn connections(context: &Context, one: &One, sides: &[Side]) -> Option<String> {
+    let needed = |side: &Side| {
+        let least = side.needs.map_or(0, |needs| needs.least);
+        least.div_ceil(side.buffer.allows().max(1))
+    };
+    let count = sides.iter().map(needed).max()?;
+    let is_alone = one.needs?.sharing == 1;
+
+    // A mount opens connections to its server by itself, up to a bound.
+    let is_mount = context.meta.is_of_mount(one.index);
+    let most = if is_mount { MOST_NCONNECT } else { MOST_CONNECTIONS };
+    let words = match is_mount {
+        true => format!("mount with nconnect={count}"),
+        false => format!("use {count} connections"),
+    };
+    (is_alone && (2..=most).contains(&count)).then_some(words)
+}
+
+/// Most connections that a first line proposes in place of larger buffers: few programs open more.
+const MOST_CONNECTIONS: u64 = 64;
+/// Most connections of a mount (`nconnect`, Linux 5.3 `NFS_MAX_CONNECTIONS`).
+const MOST_NCONNECT: u64 = 16;
 
 /// Connections for a path that needs more than TCP's largest window, in words.
 fn several(connections: u64) -> String {

@@ -61,6 +61,7 @@ mod short_queue;
 mod slow_growth;
 mod slow_reader;
 mod slow_start;
+mod slow_window;
 mod small_packets;
 mod small_queues;
 mod small_reads;
@@ -127,6 +128,7 @@ pub const RULES: &[Rule] = &[
     slow_reader::RULE,
     own_window::RULE,
     stuck_window::RULE,
+    slow_window::RULE,
     growing_window::RULE,
     receive_window::RULE,
     cwnd_stays::RULE,

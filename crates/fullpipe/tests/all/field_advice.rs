@@ -158,7 +158,7 @@ const REPORTS: &[Report] = &[
         Some("tcp_rmem and tcp_wmem 128 MiB"),
         Some(WMEM),
     ),
-    report("29-autotune-2025", "6.18", "a repaired kernel", None, Some(WMEM)),
+    report("29-autotune-2025", "6.16", "a repaired kernel", None, Some(WMEM)),
     report("30-kops-jumbo", "rmem default 131072", MTU, Some("MTU 2000"), Some(MTU)),
     report("31-nfs-one-connection", "one connection", "nconnect", Some("nconnect 8"), Some(WMEM)),
 ];

@@ -134,7 +134,7 @@ const PAIRS: [(&str, &str, &str); 12] = [
 ];
 
 /// Pairs in which the near run has other words in one place: the rule, the run, its words, and the other ones.
-const WORDS: [(&str, &str, &str, &str); 13] = [
+const WORDS: [(&str, &str, &str, &str); 14] = [
     ("small-reads", SMALL_READS, "1KiB", "64KiB"),
     ("tcp-mem", TIGHT, "512 768 1024", "8192 12288 16384"),
     ("tcp-mem-drops", TIGHT_ALONE, "512 768 1024", "8192 12288 16384"),
@@ -148,6 +148,7 @@ const WORDS: [(&str, &str, &str, &str); 13] = [
     ("late-mtu", LATE_MTU, "mtu = 1300", "mtu = 1500"),
     ("slow-growth", HYSTART, "hystart = 1", "hystart = 0"),
     ("stuck-window", JUMBO, "mtu = 9001", "mtu = 2000"),
+    ("slow-window", SLOW_TUNING, "6.16", "6.18"),
 ];
 
 const WRITER: &str = "[[flow]]\nname = \"bulk\"\nwrite = \"14480B\"\nduration = \"5s\"\n\
@@ -223,6 +224,11 @@ const JUMBO: &str = "[path]\nrate = \"1Gbit\"\nmtu = 1500\ndelay = { forward = \
     [hosts]\nsender = { kernel = \"6.1\" }\n\
     receiver = { kernel = \"6.1\", mtu = 9001, behaviour = { space_within_ssthresh = false } }\n\
     [[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";
+/// 20 MB over 10 Gb/s x 50 ms, in buffers that are large enough.
+const SLOW_TUNING: &str = "[path]\nrate = \"10Gbit\"\ndelay = { forward = \"25ms\", back = \"25ms\" }\n\
+    [hosts.sender]\nkernel = \"6.16\"\nsysctl = { \"net.ipv4.tcp_wmem\" = \"4096 16384 300000000\" }\n\
+    [hosts.receiver]\nkernel = \"6.16\"\nsysctl = { \"net.ipv4.tcp_rmem\" = \"4096 131072 300000000\" }\n\
+    [[flow]]\nname = \"bulk\"\nduration = \"5s\"\n";
 /// A tunnel that passes no full packets.
 const NARROW: &str = "[path]\nmtu = 1500\nforward = [{ kind = \"link\", name = \"link\", rate = \"50Mbit\" }, \
     { kind = \"mtu\", name = \"tunnel\", mtu = 1400 }, { kind = \"delay\", name = \"there\", delay = \"20ms\" }]\n\
