@@ -36,7 +36,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let mut holds: Vec<&Side> = own.sides().filter(|side| side.is_worth(held_s)).collect();
     holds.sort_by(|a, b| b.held.all_s().total_cmp(&a.held.all_s()));
     let first = holds.first()?;
-    let is_corked = first.held.by_cork_s > first.held.by_nagle_s;
+    let is_corked = first.is_corked();
     let hosts = holds.iter().map(|side| &side.host[..]).collect::<Vec<_>>().join(" and ");
 
     let what = if is_corked { "TCP_CORK" } else { "Nagle's rule" };
@@ -53,23 +53,26 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         ..Finding::new(format!("{what} on {hosts}"), cause.place.clone())
     };
     let found = found.because(because.collect::<Vec<_>>().join("; "));
+    let or = if holds.iter().all(|side| side.is_in_one_write) {
+        ""
+    } else {
+        ", or write each message at once"
+    };
 
     // A cork is the program's own; Nagle's rule is TCP's.
     Some(match is_corked {
         true => found
             .cure(format!(
-                "Let the program on {hosts} clear TCP_CORK behind each message, or write each message at once"
+                "Let the program on {hosts} clear TCP_CORK behind each message{or}"
             ))
             .setting(setting("TCP_CORK", &first.host, AskedBy::Program)),
         false => found
             .cure(match first.awaits_delayed_ack(&own) {
                 true => format!(
-                    "Let the program on {hosts} set TCP_NODELAY, or write each message at once; or, with Linux at the other \
-                     end, let the program there set TCP_QUICKACK after each read"
+                    "Let the program on {hosts} set TCP_NODELAY{or}; or, with Linux at the other end, let the program there set \
+                     TCP_QUICKACK after each read"
                 ),
-                false => format!(
-                    "Let the program on {hosts} set TCP_NODELAY, or write each message at once"
-                ),
+                false => format!("Let the program on {hosts} set TCP_NODELAY{or}"),
             })
             .setting(setting("TCP_NODELAY", &first.host, AskedBy::Program)),
     })
@@ -101,6 +104,10 @@ struct Side {
     /// The host that acknowledges.
     to: String,
     held: HeldParts,
+    /// Whether the program sets TCP_CORK, as far as it is known.
+    sets_cork: bool,
+    /// Whether each message is one write, as far as it is known.
+    is_in_one_write: bool,
 }
 
 impl Talk {
@@ -122,7 +129,11 @@ impl Talk {
         let messages_s = median_s.map_or(lived_s, |own| (own * count as f64).min(lived_s));
         let side = |index: usize| {
             let [host, to] = context.meta.flows[index].hosts.clone();
-            Side { host, to, held: HeldParts::of(&context.traces.flows[index], context.meta.mss) }
+            let own = &context.meta.flows[index].settings;
+            let is_in_one_write =
+                own.message.zip(own.write).is_some_and(|(size, write)| size <= write.into());
+            let held = HeldParts::of(&context.traces.flows[index], context.meta.mss);
+            Side { host, to, held, sets_cork: own.is_corked, is_in_one_write }
         };
         Some(Talk {
             first: side(one.index),
@@ -147,6 +158,11 @@ impl Talk {
 }
 
 impl Side {
+    /// Whether a cork holds the parts. A corked socket sends none, also while data is in flight.
+    fn is_corked(&self) -> bool {
+        self.sets_cork || self.held.by_cork_s > self.held.by_nagle_s
+    }
+
     /// Whether its part of all waits, which take that time, is worth a word.
     fn is_worth(&self, all_s: f64) -> bool {
         self.held.all_s() >= WORTH * all_s
@@ -161,7 +177,7 @@ impl Side {
     /// "the last part of each message waits 60.5 ms for a delayed ACK of receiver".
     fn waits(&self, talk: &Talk) -> String {
         let Side { to, held, .. } = self;
-        if held.by_cork_s > held.by_nagle_s {
+        if self.is_corked() {
             return match talk.is_ahead {
                 true => "parts of messages wait for more data".into(),
                 false => {

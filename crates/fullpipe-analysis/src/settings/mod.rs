@@ -39,6 +39,10 @@ pub struct FlowSettings {
     pub first_ssthresh: Option<u32>,
     /// Bytes of each write of the sending program (`strace`); none where it is not known.
     pub write: Option<u32>,
+    /// Bytes of each message of the sending program; none where it sends none, or it is not known.
+    pub message: Option<u64>,
+    /// Whether the sending program sets TCP_CORK (`strace`).
+    pub is_corked: bool,
     /// Most bytes of each read of the receiving program (`strace`); none where it reads all there is.
     pub read: Option<u32>,
     /// Queues and cards of the sending and the receiving host.

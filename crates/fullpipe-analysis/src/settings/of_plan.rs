@@ -9,7 +9,7 @@ use fullpipe_scenario::Version;
 use fullpipe_scenario::config::{self, Mtu, System};
 use fullpipe_scenario::congestion::INITIAL_SSTHRESH;
 use fullpipe_scenario::{
-    App, Discipline, Element, Flow, MAX_PACING_RATE, QdiscKind, Resolved, Station,
+    App, CORK, Discipline, Element, Flow, MAX_PACING_RATE, QdiscKind, Resolved, Station,
 };
 
 /// A buffer in which data counts, up to TCP's largest window.
@@ -36,9 +36,24 @@ pub(crate) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
         // An ssthresh of 0 stands for none.
         first_ssthresh: first_ssthresh.and_then(|n| u32::try_from(*n).ok()).filter(|n| *n > 0),
         write: (flow.app != App::Nfs).then_some(flow.write),
+        message: message(flow),
+        is_corked: is_corked(flow),
         read: flow.reader.map(|reader| reader.read),
         hosts: [from, to].map(|station| host(run, station)),
     }
+}
+
+/// Bytes of a program's message.
+fn message(flow: &Flow) -> Option<u64> {
+    match flow.app {
+        App::Messages { size, .. } => Some(size),
+        _ => None,
+    }
+}
+
+/// Whether a program corks its socket, always or around each message.
+fn is_corked(flow: &Flow) -> bool {
+    flow.has_option(CORK) || matches!(flow.app, App::Messages { cork: true, .. })
 }
 
 /// The send buffer of a flow at its host.

@@ -176,6 +176,21 @@ fn the_side_that_holds_a_part_back_is_named() {
     }
 }
 
+/// A cork holds parts also while data is in flight. A message of one write cannot be written at once.
+#[test]
+fn the_cure_fits_the_program_that_holds_parts_back() {
+    let path = ["50Mbit", "10ms"];
+    let ahead = "write = \"200B\"\napp = { kind = \"messages\", size = \"400B\", in_flight = 8 }";
+    let corked = format!("{ahead}\nsockopt = {{ TCP_CORK = 1 }}");
+    let at_once = format!("{IN_HALVES}\nsockopt = {{ TCP_NODELAY = 1 }}");
+    let text = code(&exchange(path, [&corked, &at_once]));
+    assert!(text.contains("TCP_CORK on sender") && text.contains("clear TCP_CORK"), "{text}");
+
+    let whole = "write = \"400B\"\napp = { kind = \"messages\", size = \"400B\", in_flight = 8 }";
+    let text = code(&exchange(path, [whole, &at_once]));
+    assert!(text.contains("set TCP_NODELAY") && !text.contains("at once"), "{text}");
+}
+
 /// A program that sends by the clock has its rate; its messages are late all the same, and that is the finding.
 #[test]
 fn late_messages_at_the_programs_own_rate_are_named() {

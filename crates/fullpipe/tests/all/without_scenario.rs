@@ -84,6 +84,8 @@ fn settings(own: &FlowSettings) -> FlowSettings {
         pace: own.pace.clone(),
         first_ssthresh: own.first_ssthresh,
         write: own.write,
+        message: own.message,
+        is_corked: own.is_corked,
         read: own.read,
         hosts: own.hosts.clone(),
     }
