@@ -4,7 +4,8 @@
 //! Source: Linux 6.12 `tcp_v4_err`, `tcp_v4_mtu_reduced`, `tcp_release_cb`, `ip_rt_update_pmtu`.
 //!
 //! Limits:
-//! - Other open connections of the host do not learn the MTU. Each gets messages of its own.
+//! - Other established connections of the host do not learn the MTU. Each gets messages of its own. Linux tells them with the
+//!   next packet that they send.
 //! - The MTU of a route never expires. Linux forgets it after ten minutes (`net.ipv4.route.mtu_expires`).
 
 use super::Host;
@@ -54,7 +55,8 @@ impl Host {
         })
     }
 
-    /// Begins the flow's connection with the known MTU of the route to its peer.
+    /// Gives the flow the known MTU of the route to its peer: with its SYN, and with the ACK that ends its handshake, as a
+    /// message to another connection may have come meanwhile (`__sk_dst_check`, `tcp_current_mss`).
     pub(super) fn begin_path_mtu(&mut self, flow: usize) {
         let known = self.route_mtus[self.peers[flow]];
         self.sends[flow].tcp.take_route_mtu(known);

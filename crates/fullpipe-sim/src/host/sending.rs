@@ -259,9 +259,11 @@ impl Host {
             return cpu;
         }
         // The third packet of the handshake is an ACK of nothing, carried as an empty segment.
-        self.with_output(flow, cpu, shared, now, |state, output| {
+        let cpu = self.with_output(flow, cpu, shared, now, |state, output| {
             output.send_empty(state.tcp.empty());
-        })
+        });
+        self.begin_path_mtu(flow);
+        cpu
     }
 
     /// Accepts the connection of the flow that this one answers, after its SYN was answered.

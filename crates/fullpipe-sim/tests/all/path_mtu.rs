@@ -68,6 +68,23 @@ fn a_message_lowers_the_mss_and_leaves_cwnd() {
     assert_eq!(last(&record).sender.pmtu, NARROW);
 }
 
+/// The message reaches the first flow after 30 ms. The second one connects then: its SYN-ACK arrives after 35 ms, and its data
+/// has small segments from the beginning.
+#[test]
+fn a_flow_that_connects_learns_from_another_flows_message() {
+    let first = config(8 * u64::from(LARGE), Discovery::ByIcmp, "6.12");
+    let mut later = first.flows[0].clone();
+    (later.name, later.start) = ("later".into(), Time::ms(15));
+    let flows = vec![first.flows[0].clone(), later];
+    let config = Config { flows, end: Time::ms(200), sample: Time::ms(1), ..first };
+    let record = plain_path::run(&config);
+    let later = |ms| record.flows().find(|own| own.time == Time::ms(ms) && own.flow == 1);
+
+    let at = |ms| later(ms).expect("a sample").clone();
+    assert_eq!(at(40).sender.snd_mss, SMALL);
+    assert_eq!((at(190).segments_retransmitted, at(190).bytes_acked), (0, 8 * u64::from(LARGE)));
+}
+
 /// A message does not make TCP read the clock since 4.20: what it sends again has the time of the first flight. RACK
 /// takes that time, so the SACK of a later segment of that flight shows retransmissions lost.
 #[test]
