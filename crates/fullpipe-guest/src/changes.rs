@@ -3,10 +3,10 @@
 use fullpipe_guest::plan::{Change, Plan};
 
 use crate::error::Result;
-use crate::namespaces::{self, Namespace};
+use crate::namespaces::Namespace;
 use crate::netlink::Netlink;
 use crate::netlink::qdisc::Place;
-use crate::{path, run, sys};
+use crate::{path, run, sys, turns};
 
 /// Number of the first one's netlink socket.
 const FIRST_SOCKET: u32 = 3000;
@@ -27,7 +27,7 @@ pub fn start(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
         changes.sort_by_key(|(_, change)| change.at_ns);
         if !changes.is_empty() {
             let what = format!("changes of router {number}");
-            namespaces::spawn(what, &namespaces[number + 1].fd, move || {
+            turns::spawn(what, &namespaces[number + 1].fd, move || {
                 make(FIRST_SOCKET + number as u32, &changes)
             })?;
         }

@@ -23,6 +23,7 @@ mod run;
 mod sample;
 mod sys;
 mod sysctl;
+mod turns;
 mod uring;
 
 use std::process::ExitCode;
@@ -78,6 +79,7 @@ fn whole_run() -> Result<()> {
         handover::hand_over(&mut path.namespaces[1])?;
     }
     nfs::start(&plan, &mut path.namespaces)?;
+    turns::begin()?;
     flows::start(&plan, &path.namespaces[0], &path.namespaces[plan.receiver_at()])?;
     datagrams::start(&plan, &path.namespaces[0], &path.namespaces[plan.receiver_at()])?;
 

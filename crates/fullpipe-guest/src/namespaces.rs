@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use rustix::net::SocketType;
 
@@ -46,7 +46,7 @@ pub fn spawn(
     what: String,
     namespace: &OwnedFd,
     body: impl FnOnce() -> Result<()> + Send + 'static,
-) -> Result<()> {
+) -> Result<JoinHandle<()>> {
     let namespace = namespace.try_clone().at(|| what.clone())?;
     let name = what.clone();
     thread::Builder::new()
@@ -56,8 +56,7 @@ pub fn spawn(
                 run::fail(&error.of(&name));
             }
         })
-        .at(|| what)?;
-    Ok(())
+        .at(|| what)
 }
 
 /// Takes the calling thread to a namespace.

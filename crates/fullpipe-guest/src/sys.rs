@@ -8,8 +8,10 @@ use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::thread::JoinHandleExt;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 
 use rustix::event::{self, epoll};
 use rustix::fs::Advice;
@@ -44,11 +46,43 @@ fn owned(fd: i32) -> io::Result<OwnedFd> {
 
 /// Gives this thread the highest priority.
 pub fn go_first() -> io::Result<()> {
+    schedule(libc::SCHED_FIFO, 1)
+}
+
+/// Gives this thread the highest priority, and those that it starts the usual one.
+pub fn go_first_alone() -> io::Result<()> {
+    schedule(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, 1)
+}
+
+/// Gives this thread the usual priority.
+pub fn go_with_others() -> io::Result<()> {
+    schedule(libc::SCHED_OTHER, 0)
+}
+
+fn schedule(policy: i32, priority: i32) -> io::Result<()> {
+    // SAFETY: the structure is read only.
+    check(unsafe { libc::sched_setscheduler(0, policy, &parameters(priority)) }).map(|_| ())
+}
+
+/// Gives another thread the highest priority.
+pub fn let_go_first(thread: &JoinHandle<()>) -> io::Result<()> {
+    // SAFETY: the handle keeps the thread's number valid, and the structure is read only.
+    let errno = unsafe {
+        libc::pthread_setschedparam(thread.as_pthread_t(), libc::SCHED_FIFO, &parameters(1))
+    };
+    if errno == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(errno)) }
+}
+
+fn parameters(priority: i32) -> libc::sched_param {
     // SAFETY: all zero is a value of this structure.
     let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
-    parameters.sched_priority = 1;
-    // SAFETY: the structure is read only.
-    check(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) }).map(|_| ())
+    parameters.sched_priority = priority;
+    parameters
+}
+
+/// Release of the kernel, as `uname -r` prints it.
+pub fn release() -> String {
+    rustix::system::uname().release().to_string_lossy().into_owned()
 }
 
 /// Mounts a file system without a device.
@@ -65,6 +99,11 @@ pub fn mount_with(kind: &str, source: &str, at: &str, options: &str) -> io::Resu
 /// Whether the kernel is this machine's, which must not end.
 static IS_MACHINES_OWN: AtomicBool = AtomicBool::new(false);
 
+/// Whether the kernel is this machine's, which must not end.
+pub fn is_machines_own() -> bool {
+    IS_MACHINES_OWN.load(Ordering::Relaxed)
+}
+
 /// Keeps [`power_off`] from ending the kernel: it ends the process alone.
 pub fn spare_the_kernel() {
     IS_MACHINES_OWN.store(true, Ordering::Relaxed);
@@ -72,7 +111,7 @@ pub fn spare_the_kernel() {
 
 /// Writes buffered data, then ends the kernel, or the process where the kernel is the machine's own.
 pub fn power_off() -> ! {
-    if IS_MACHINES_OWN.load(Ordering::Relaxed) {
+    if is_machines_own() {
         std::process::exit(0);
     }
     rustix::fs::sync();
@@ -425,7 +464,7 @@ pub fn bpf_descriptor(fd: i32) -> io::Result<OwnedFd> {
 
 /// Writes what the kernel holds back of a file and waits for that. Processes of one kernel see it without.
 pub fn write_back(file: &std::fs::File) -> io::Result<()> {
-    if IS_MACHINES_OWN.load(Ordering::Relaxed) {
+    if is_machines_own() {
         return Ok(());
     }
     let all = libc::SYNC_FILE_RANGE_WAIT_BEFORE

@@ -8,6 +8,8 @@ use fullpipe_base::trace::{ReceiverSocket, SenderSocket, option};
 
 /// States of a socket that has had the other side's FIN: TCP_CLOSE, TCP_CLOSE_WAIT, TCP_LAST_ACK.
 const AFTER_FIN: [u8; 3] = [7, 8, 9];
+/// States of a socket whose own FIN was acknowledged: TCP_FIN_WAIT2, TCP_TIME_WAIT.
+const FIN_ACKED: [u8; 2] = [5, 6];
 
 /// State of one TCP socket at the time of a sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -298,9 +300,13 @@ impl TcpInfo {
     }
 
     /// Bytes of data acknowledged: the kernel counts the SYN, if this end sent one, and the FIN as one byte each.
+    ///
+    /// The state of a closed socket does not show whether its FIN was acknowledged, but the bytes that it sent mostly do.
+    /// They exceed the data if the card refused probes of the MTU, which count as sent (6.12 `__tcp_transmit_skb`).
     pub fn data_acked(&self, syn: bool) -> u64 {
+        let fin = FIN_ACKED.contains(&self.state);
         self.bytes_acked
-            .saturating_sub(syn.into())
+            .saturating_sub(u64::from(syn) + u64::from(fin))
             .min(self.bytes_sent.saturating_sub(self.bytes_retrans))
     }
 }
@@ -327,6 +333,22 @@ mod tests {
         ] {
             let info = TcpInfo { state, rqueue, bytes_received: 1001, ..TcpInfo::default() };
             assert_eq!(info.data_read(), read, "in state {state}, of which {rqueue} wait");
+        }
+    }
+
+    #[test]
+    fn an_acknowledged_fin_is_no_data() {
+        for (state, bytes_acked, bytes_sent, acked) in [
+            (1, 1001, 1200, 1000),
+            (4, 1001, 1200, 1000),
+            (5, 1002, 1200, 1000),
+            (6, 1002, 1200, 1000),
+            (7, 1002, 1000, 1000),
+        ] {
+            let info = TcpInfo { state, bytes_acked, bytes_sent, ..TcpInfo::default() };
+            assert_eq!(info.data_acked(true), acked, "in state {state}");
+            let info = TcpInfo { bytes_acked: bytes_acked - 1, ..info };
+            assert_eq!(info.data_acked(false), acked, "accepted, in state {state}");
         }
     }
 

@@ -18,9 +18,9 @@ pub use count::record;
 
 use crate::error::{Context, Result};
 use crate::layout;
-use crate::namespaces::{self, Namespace};
+use crate::namespaces::Namespace;
 use crate::netlink::diag::End;
-use crate::{run, sys};
+use crate::{run, sys, turns};
 use count::{READER, SENDER};
 
 /// SO_SNDBUF of a program that sends: it never waits for room.
@@ -42,10 +42,10 @@ pub fn start(plan: &Plan, left: &Namespace, right: &Namespace) -> Result<()> {
         let socket = receiving_socket(own, to)?;
         count::watch(index, &socket)?;
         let (reads, name) = (own.clone(), format!("reader of datagrams {index}"));
-        namespaces::spawn(name, &there.fd, move || Reading::new(index, reads, socket).run())?;
+        turns::spawn(name, &there.fd, move || Reading::new(index, reads, socket).run())?;
 
         let (sends, name) = (own.clone(), format!("sender of datagrams {index}"));
-        namespaces::spawn(name, &here.fd, move || send(index, &sends, from, to))?;
+        turns::spawn(name, &here.fd, move || send(index, &sends, from, to))?;
     }
     Ok(())
 }

@@ -18,9 +18,9 @@ use fullpipe_guest::record::{ABORTED, CONGESTION_SIZE};
 use fullpipe_guest::refusal::Asked;
 
 use crate::error::{Context, Result, granted};
-use crate::namespaces::{self, Namespace};
+use crate::namespaces::Namespace;
 use crate::run::Event;
-use crate::{run, sys};
+use crate::{run, sys, turns};
 
 /// Errors of calls on a connection that the kernel has given up.
 const GIVEN_UP: [i32; 4] = [libc::ETIMEDOUT, libc::ECONNRESET, libc::EPIPE, libc::EHOSTUNREACH];
@@ -42,17 +42,17 @@ pub fn start(plan: &Plan, left: &Namespace, right: &Namespace) -> Result<()> {
         match Dialogue::of(plan, index) {
             Some(of) => {
                 let answer = move || of.answer().map(drop);
-                namespaces::spawn(format!("answer to flow {index}"), &to.fd, answer)?;
+                turns::spawn(format!("answer to flow {index}"), &to.fd, answer)?;
             }
             None => {
                 let received = flow.clone();
-                namespaces::spawn(format!("receiver of flow {index}"), &to.fd, move || {
+                turns::spawn(format!("receiver of flow {index}"), &to.fd, move || {
                     receiver::run(index, &received).map(drop)
                 })?;
             }
         }
         if let Some(program) = programs.remove(&index) {
-            namespaces::spawn(format!("sender of flow {index}"), &from.fd, || program.run())?;
+            turns::spawn(format!("sender of flow {index}"), &from.fd, || program.run())?;
         }
     }
     Ok(())

@@ -54,6 +54,7 @@ pub fn start(
         }
         Ok(())
     })
+    .map(drop)
 }
 
 impl Program {

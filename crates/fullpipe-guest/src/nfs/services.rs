@@ -28,7 +28,7 @@ pub fn start_mount(root: Vec<u8>, namespace: &Namespace) -> Result<()> {
 fn start(name: &str, port: u16, namespace: &Namespace, answers: Answers) -> Result<()> {
     namespace.enter()?;
     let listener = rpc::listen(port)?;
-    namespaces::spawn(name.into(), &namespace.fd, move || rpc::serve(&listener, &answers))
+    namespaces::spawn(name.into(), &namespace.fd, move || rpc::serve(&listener, &answers)).map(drop)
 }
 
 /// SET (1) and UNSET (2) are granted (RFC 1833); no program asks for the entries.

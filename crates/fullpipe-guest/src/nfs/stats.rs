@@ -40,6 +40,7 @@ pub fn start(plan: &Plan, server: &Namespace) -> Result<()> {
         }
         Ok(())
     })
+    .map(drop)
 }
 
 fn record(time_ns: u64, nfsd: &File, clients: &mut [Said], server: &mut Said) -> Result<()> {
