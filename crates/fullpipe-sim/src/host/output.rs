@@ -88,7 +88,6 @@ impl Out {
             reverse_receiver: None,
             acks: &mut shared.acks,
             page_frags: &mut shared.page_frags,
-            mss: shared.mss,
             headers: shared.headers,
             opening: shared.opening,
             push: self.push,
@@ -120,7 +119,6 @@ pub(crate) struct HostOutput<'a> {
     pub(super) reverse_receiver: Option<(&'a mut Receiver, usize)>,
     acks: &'a mut Acks,
     page_frags: &'a mut Vec<(u16, PageFrag)>,
-    mss: u32,
     headers: u32,
     opening: u32,
     /// Whether PSH marks the end of an skb of several segments.
@@ -227,7 +225,8 @@ impl HostOutput<'_> {
         let holds = self.transmit.holds();
         let capture = self.capture.as_mut().filter(|_| holds);
         let number = capture.map_or(0, |capture| capture.keep(made, what));
-        let tag = Tag { flow: self.flow, memory, number, departs };
+        let packets = skb.iter().map(|train| train.count).sum();
+        let tag = Tag { flow: self.flow, memory, packets, number, departs };
         let serial = self.transmit.taken();
         let verdict = self.transmit.push(self.cpu, skb, tag, self.wire);
         self.congested = verdict == Verdict::Congested;
@@ -274,7 +273,7 @@ impl HostOutput<'_> {
             match &mut self.tsq {
                 Some((tsq, overhead)) if gone.tag.flow == self.flow => {
                     let cut = gone.free_at <= self.cpu;
-                    let heads = heads(gone.tag.memory, *overhead, self.mss, cut);
+                    let heads = heads(*overhead, gone.tag, cut);
                     tsq.settle(gone.free_at, gone.tag.memory, heads);
                 }
                 _ => self.of_others.push(gone),
@@ -290,11 +289,10 @@ impl HostOutput<'_> {
     }
 }
 
-/// Memory of the further heads of an skb that is `cut` into segments. `memory` is that of the skb with its first head,
-/// `overhead`.
-fn heads(memory: u64, overhead: u64, mss: u32, cut: bool) -> u64 {
-    let data = memory.saturating_sub(overhead);
-    if cut { overhead * data.div_ceil(u64::from(mss)).saturating_sub(1) } else { 0 }
+/// Memory of the further heads of an skb whose memory counts and that is `cut` into its packets. Each takes `overhead`.
+fn heads(overhead: u64, skb: Tag, cut: bool) -> u64 {
+    let further = u64::from(skb.packets.saturating_sub(1));
+    if cut && skb.memory > 0 { overhead * further } else { 0 }
 }
 
 impl Output for HostOutput<'_> {
@@ -345,7 +343,15 @@ impl Output for HostOutput<'_> {
         match &mut self.tsq {
             Some((tsq, overhead)) if known && taken => {
                 let cut = leaves <= self.cpu;
-                tsq.enter(leaves, memory + heads(memory, *overhead, skb.segment, cut));
+                tsq.enter(
+                    leaves,
+                    memory
+                        + heads(
+                            *overhead,
+                            Tag { memory, packets: segments, ..Tag::default() },
+                            cut,
+                        ),
+                );
             }
             Some((tsq, _)) if !known && !taken => tsq.refuse(memory),
             _ => {}

@@ -40,6 +40,8 @@ pub struct Tag {
     pub flow: u16,
     /// Memory of the skb in the host (sk_wmem_alloc), bytes; 0 where no limit counts it.
     pub memory: u64,
+    /// Packets of the skb.
+    pub packets: u32,
     /// Number by the sender; 0: none.
     pub number: u64,
     /// Earliest departure (skb->tstamp).
