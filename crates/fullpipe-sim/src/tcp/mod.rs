@@ -1,8 +1,7 @@
 //! The TCP endpoint, split by concern. Pure: time is an argument, and packets leave through [`Output`].
 //!
 //! Limits:
-//! - No profile has thin streams, TCP Fast Open or the repacking of retransmissions
-//!   (`tcp_retrans_collapse`).
+//! - No profile has thin streams or TCP Fast Open.
 //! - No connection is aborted. A SYN is repeated for ever, in the end every two minutes (`tcp_syn_retries`).
 
 mod ack;

@@ -68,6 +68,19 @@ fn a_message_lowers_the_mss_and_leaves_cwnd() {
     assert_eq!(last(&record).sender.pmtu, NARROW);
 }
 
+/// 3,000 bytes are two full segments, which the tunnel drops, and 80 bytes, which pass. The two are sent again in segments of
+/// 1,360 bytes. The last 200 of them are a segment that has room for the 80 bytes (`tcp_retrans_try_collapse`, with page fragments
+/// since 4.10).
+#[test]
+fn a_small_segment_that_is_sent_again_takes_the_next_one() {
+    for (kernel, again) in [("3.14", 2920), ("6.1", 3000), ("6.12", 3000)] {
+        let short = config(3000, Discovery::ByIcmp, kernel);
+        let record = plain_path::run(&Config { end: Time::ms(200), ..short });
+        let last = last(&record);
+        assert_eq!((last.bytes_acked, last.bytes_retransmitted), (3000, again), "{kernel}");
+    }
+}
+
 /// The message reaches the first flow after 30 ms. The second one connects then: its SYN-ACK arrives after 35 ms, and its data
 /// has small segments from the beginning.
 #[test]

@@ -16,12 +16,14 @@
 //! | `loss.rs` | retransmission timeouts and reneging |
 //! | `frto.rs` | spurious timeouts |
 //! | `retransmit.rs` | what is sent again, and when |
+//! | `collapse.rs` | small skbs that are sent again as one |
 //! | `probe.rs` | early retransmit and tail loss probes |
 //! | `walks.rs` | what the CPU looks at for all this |
 //!
 //! Limits:
 //! - An old ACK with SACKs in Open does not lead to Disorder, as it does in 2.6.32.
 
+mod collapse;
 mod fastretrans_alert;
 mod frto;
 mod loss;

@@ -6,8 +6,6 @@
 //!
 //! Limits:
 //! - An skb that still waits in the host is sent again; Linux skips it (`skb_still_in_host_queue`).
-//! - Small segments are not joined for retransmission (`tcp_retrans_try_collapse`), so a FIN behind a small segment
-//!   arrives later.
 
 use crate::tcp::Output;
 use crate::tcp::sender::{Sender, TimerKind};
@@ -27,6 +25,7 @@ impl Sender {
             }
             if let Some(start) = self.board.first_pending() {
                 self.refit(start);
+                self.collapse(start);
             }
             let quota = (self.cwnd() - self.in_flight()).min(most);
             let Some((start, end)) = self.board.next_lost_run(quota, self.window()) else { break };
@@ -211,6 +210,7 @@ impl Sender {
     pub(super) fn retransmit_head(&mut self, out: &mut impl Output) -> bool {
         self.note_options(out.option_bytes());
         self.refit(self.seq.una());
+        self.collapse(self.seq.una());
         let end = self.queue.segment_end(self.seq.una(), self.mss, self.seq.nxt());
         self.retransmit(self.seq.una(), end, out).is_some()
     }

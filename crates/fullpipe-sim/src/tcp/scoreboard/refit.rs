@@ -12,6 +12,11 @@ impl Scoreboard {
         self.pending.first().map(|(start, _)| start)
     }
 
+    /// Whether the byte is lost, out again or not.
+    pub fn is_lost(&self, seq: u64) -> bool {
+        self.lost.contains(seq)
+    }
+
     /// The first SACKed byte of `[from, to)`; `to` where there is none.
     pub fn next_sacked(&self, from: u64, to: u64) -> u64 {
         self.sacked.next_in(from, to).unwrap_or(to)

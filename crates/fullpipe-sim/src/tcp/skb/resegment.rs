@@ -85,6 +85,11 @@ impl SendQueue {
         seq < self.sized_until
     }
 
+    /// Notes a segment of another size than the MSS allows, which ends at `end`.
+    pub fn note_mixed(&mut self, end: u64) {
+        self.sized_until = self.sized_until.max(end);
+    }
+
     /// Cuts `range`, where segments begin and end, into segments of `size` bytes. The last one may be shorter,
     /// and has the FIN's number. The MSS is `mss`.
     pub fn resegment(&mut self, range: SeqRange, size: u32, mss: u32) {
