@@ -3,6 +3,7 @@
 use crate::advise::{Steps, failure};
 use crate::diagnose_arguments::DiagnoseArguments;
 use crate::failure::Failure;
+use crate::output::note;
 use crate::threads::jobs;
 use fullpipe::advice::document::Advice;
 use fullpipe::advice::method::{Allowance, Goal};
@@ -52,6 +53,10 @@ pub fn advised(
     arguments: &DiagnoseArguments,
 ) -> Result<Advised, Failure> {
     let Some(first) = judged.first() else { return Ok(none("nothing was judged".into())) };
+    if judged.len() > 1 && !arguments.quiet {
+        let (name, count) = (&first.run.variant, judged.len());
+        note(&format!("note: advice is for {name}, the busiest of {count} connections"));
+    }
     let seen = match Seen::of(observation, first) {
         Ok(seen) => seen,
         Err(why) => return Ok(none(why)),

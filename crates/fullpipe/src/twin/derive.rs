@@ -4,9 +4,10 @@
 //! - The other host's settings are not seen. Its buffers are what its window shows, and its kernel is assumed.
 //! - Data of other hosts on the path is not seen. The twin's path carries its own flows alone.
 
-use super::known::Known;
+use super::known::{Known, Origin};
 use super::seen::Seen;
 use super::sketch::{Buffer, Sketch, Writer};
+use crate::analysis::sockets::facts::{Cut, quantile};
 use crate::base::units::{Framing, Rate, Time};
 use crate::numbers::short;
 
@@ -16,8 +17,10 @@ const KERNEL: &str = "6.12";
 const CWND: f64 = 0.5;
 /// Bunches of ACKs that wait from which on a queue stands in front of the path (rule `path-is-full`).
 const BUNCHES: f64 = 2.0;
-/// Rate over that of the fastest intervals from which on a link never runs empty (rule `path-is-full`).
-const STEADY: f64 = 0.97;
+/// Rate over that of the fastest intervals below which a link often runs empty (rule `path-is-full`).
+const VARIES: f64 = 0.9;
+/// Share of time in which the window stops the sender, from which on it holds the flow.
+const WINDOW_HOLDS: f64 = 0.3;
 /// RTT at losses over the least from which on a queue overflowed (rule `path-is-full`).
 const OVERFLOWS: f64 = 1.3;
 /// Part of the path's product below which a queue in front of it has nothing to overflow with.
@@ -30,8 +33,10 @@ const LEAST_QUEUE: f64 = 100.0;
 const OLDEST: Time = Time::secs(60);
 /// Part of the receive buffer's memory that the window is in the twin's kernels with full packets.
 const WINDOW: f64 = 0.6;
-/// Largest window without window scaling, bytes, doubled: a buffer that its program asked for has no larger scale.
+/// Scale of a window of 64 KiB or twice that: only a buffer that its program asked for has so small a one.
 const UNSCALED: u8 = 1;
+/// Difference at which a window or a rate is that which was seen.
+const CLOSE: f64 = 0.03;
 
 /// What holds the flow, as far as it makes another twin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,9 +59,10 @@ pub fn holder(seen: &Seen) -> Holder {
     if has_queue(seen) && !["send buffer", "window"].contains(&&seen.group[..]) {
         return Holder::Path;
     }
+    let is_held = seen.facts.main.rwnd >= WINDOW_HOLDS;
     match &seen.group[..] {
         "window" | "memory of all sockets" => Holder::Window,
-        "reader" => Holder::Reader,
+        "reader" if is_held => Holder::Reader,
         "send buffer" => Holder::SendBuffer,
         "source" | "pauses" => Holder::Writer,
         _ => Holder::Path,
@@ -66,7 +72,7 @@ pub fn holder(seen: &Seen) -> Holder {
 /// Whether the rate of the path is seen: cwnd is full, and RTT shows a queue while the rate stays.
 fn has_queue(seen: &Seen) -> bool {
     let facts = &seen.facts;
-    let is_steady = seen.usual_mbit() >= STEADY * seen.peak_mbit();
+    let is_steady = seen.usual_mbit() >= VARIES * seen.peak_mbit();
     facts.main.cwnd_full >= CWND && facts.queue() >= BUNCHES && is_steady
 }
 
@@ -85,7 +91,7 @@ pub fn sketch(seen: &Seen, given: Option<Rate>) -> Sketch {
         kernels: kernels(seen),
         timestamps: Known::measured(seen.timestamps, "options of the connection"),
         options: options(seen),
-        send: send(seen),
+        send: send(seen, holder),
         receive: receive(seen, holder),
         qdisc: qdisc(seen),
         congestion: Known::measured(facts.congestion.clone(), "the socket"),
@@ -161,19 +167,27 @@ fn options(seen: &Seen) -> Vec<(&'static str, Known<bool>)> {
 }
 
 /// The send buffer, by this host's sysctls and the program's request.
-fn send(seen: &Seen) -> Buffer {
+fn send(seen: &Seen, holder: Holder) -> Buffer {
     let own = &seen.settings;
+
+    // A buffer that holds the flow is as large as its socket says.
+    let most = own.tcp_wmem.map_or(u64::MAX, |own| own[2]);
+    let limit = Some(seen.facts.buffer.limit as u64);
+    let is_small = |limit: &u64| holder == Holder::SendBuffer && *limit > 0 && *limit < most;
+    let asked = own.sndbuf.or(limit.filter(is_small).map(|limit| limit / 2));
     let tuned = match own.tcp_wmem {
         Some(three) => Known::measured(Some(three), "sysctl of this host"),
         None => Known::assumed(None, "not seen; the kernel's default"),
     };
-    let asked = own.sndbuf.map(|bytes| {
-        Known::derived(bytes, "SO_SNDBUF: the buffer is full, and smaller than the kernel's own")
+    let asked = asked.map(|bytes| {
+        Known::derived(bytes, "SO_SNDBUF: the buffer holds the flow, and is smaller than tcp_wmem")
     });
 
     // A privileged program may ask for more than the sysctl allows.
-    let most = own.wmem_max.map(|most| match own.sndbuf {
-        Some(asked) if asked > most => Known::derived(asked, "the program has more than wmem_max"),
+    let most = own.wmem_max.map(|most| match &asked {
+        Some(asked) if asked.value > most => {
+            Known::derived(asked.value, "the program has more than wmem_max")
+        }
         _ => Known::measured(most, "sysctl of this host"),
     });
     Buffer { tuned, asked, most }
@@ -183,8 +197,9 @@ fn send(seen: &Seen) -> Buffer {
 fn receive(seen: &Seen, holder: Holder) -> Buffer {
     let window = seen.figures.window;
     let default = "not seen, and the window does not hold the flow; the kernel's default";
-    let mut buffer = Buffer { tuned: Known::assumed(None, default), asked: None, most: None };
-    if holder != Holder::Window {
+    let tuned = Known::assumed(None, default);
+    let mut buffer = Buffer { tuned, asked: None, most: None };
+    if ![Holder::Window, Holder::Reader].contains(&holder) {
         return buffer;
     }
     let memory = (window / WINDOW) as u64;
@@ -199,7 +214,11 @@ fn receive(seen: &Seen, holder: Holder) -> Buffer {
         }
         false => {
             let why = format!("the receiver's window stays at {kb} kB");
-            let three = [4096.min(memory), 131_072.min(memory), memory];
+            let three = match holder {
+                // A slow reader keeps the kernel from tuning: the window is that of the buffer so far.
+                Holder::Reader => [4096.min(memory), memory, memory],
+                _ => [4096.min(memory), 131_072.min(memory), memory],
+            };
             buffer.tuned = Known::derived(Some(three), why);
         }
     }
@@ -261,19 +280,52 @@ fn reduction(congestion: &str) -> Option<f64> {
     }
 }
 
+/// Fits the receive buffer to the window seen; says whether it had to.
+pub fn fit_window(seen: &Seen, buffer: &mut Buffer, window: f64) -> bool {
+    let ratio = seen.figures.window / window.max(1.0);
+    let bound = buffer.bound().filter(|_| (ratio - 1.0).abs() > CLOSE);
+    if let Some(bound) = bound {
+        let kb = short(seen.figures.window / 1e3);
+        let why = format!("memory with which the twin offers the window seen, {kb} kB");
+        buffer.set_bound((bound as f64 * ratio).round() as u64, why);
+    }
+    bound.is_some()
+}
+
+/// Fits the probability of chance losses to the rate that they leave; says whether it had to.
+///
+/// Rates fall with the square root of the probability, or less. A count of losses bounds it by twice its deviation.
+pub fn fit_loss(seen: &Seen, sketch: &mut Sketch, mbit: f64) -> bool {
+    let Some(loss) = &mut sketch.loss else { return false };
+    let ratio = mbit / seen.figures.mbit;
+    let lost = seen.facts.loss.retransmitted.max(1) as f64;
+    let spread = 2.0 / lost.sqrt();
+    let counted = seen.facts.loss.share;
+    let bounds = [counted * (1.0 - spread).max(0.25), counted * (1.0 + spread)];
+    let fitted = (loss.value * ratio.powi(2)).clamp(bounds[0], bounds[1]);
+    let goes_on = (ratio - 1.0).abs() > CLOSE && (fitted / loss.value - 1.0).abs() > CLOSE;
+    if goes_on {
+        let why = format!(
+            "{lost} segments were sent again while no queue stood; this probability leaves the rate seen"
+        );
+        *loss = Known::derived(fitted, why);
+    }
+    goes_on
+}
+
 /// Queue in front of the path, packets, and the losses that it does not explain.
 fn queue_and_loss(seen: &Seen, sketch: &Sketch) -> (Known<u64>, Option<Known<f64>>) {
     let facts = &seen.facts;
     let (product, flows) = (sketch.product(), f64::from(seen.flows.max(1)));
     let packets = |own: f64| own.round().max(1.0) as u64;
-    let is_known = sketch.rate.origin != super::known::Origin::Assumed;
+    let is_known = sketch.rate.origin != Origin::Assumed;
     let usual = Known::assumed(
         packets(product.max(LEAST_QUEUE)),
         "not seen; rate x RTT, and no less than 100 packets",
     );
-    let median = |of: fn(&crate::analysis::sockets::facts::Cut) -> f64| {
+    let median = |of: fn(&Cut) -> f64| {
         let all: Vec<f64> = facts.loss.cuts.iter().map(of).collect();
-        crate::analysis::sockets::facts::quantile(&all, 0.5)
+        quantile(&all, 0.5)
     };
     let (cwnd, rtt) = (flows * median(|cut| cut.cwnd), median(|cut| cut.rtt));
 

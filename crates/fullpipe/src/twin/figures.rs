@@ -126,6 +126,13 @@ pub fn compared(seen: &Figures, twin: &Figures) -> Vec<Compared> {
     rows
 }
 
+/// Largest difference of the figures that decide, but for losses, as a share of what was seen.
+pub fn distance(seen: &Figures, twin: &Figures) -> f64 {
+    let held = if seen.full >= FULL { [seen.cwnd, twin.cwnd] } else { [seen.flight, twin.flight] };
+    let pairs = [[seen.mbit, twin.mbit], held, [seen.rtt_ms, twin.rtt_ms]];
+    pairs.iter().map(|[seen, twin]| (twin - seen).abs() / seen.max(1e-9)).fold(0.0, f64::max)
+}
+
 /// Whether two counts of lost segments are alike: within the bound, or within what chance does to so few.
 ///
 /// Counts of rare events have a deviation of their square root. Two of them differ by less than twice the deviation of

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub enum Origin {
-    /// The user said it.
+    /// Word of the user.
     Given,
-    /// A socket or a setting shows it.
+    /// Reading of a socket or a setting.
     Measured,
-    /// It follows from what sockets show.
+    /// Consequence of what sockets show.
     Derived,
-    /// Nothing shows it.
+    /// Guess, as nothing shows it.
     Assumed,
 }
 

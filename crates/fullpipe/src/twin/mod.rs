@@ -7,6 +7,8 @@ mod figures;
 mod known;
 mod seen;
 mod sketch;
+#[cfg(test)]
+mod tests;
 
 pub use figures::{BOUND, Compared};
 pub use known::{Origin, Value};
@@ -15,20 +17,20 @@ pub use seen::{Seen, Settings};
 use crate::advice::trial::{Bench, Stopped};
 use crate::base::units::{Rate, Time};
 use crate::engine::Failed;
-use crate::numbers::short;
 use crate::scenario::{Scenario, Source, load, notes};
+use crate::threads::each;
 use derive::Holder;
 use figures::{Figures, compared, figures, middle};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sketch::{Buffer, Sketch};
+use sketch::Sketch;
 
 /// Interval of the run's samples: that of looks.
 const SAMPLE: Time = Time::ms(100);
 /// Runs in which a buffer is fitted to what it holds.
 const FITS: usize = 5;
-/// Difference at which a buffer holds what was seen.
-const CLOSE: f64 = 0.03;
+/// Sizes of a send buffer that are tried, over the real one's, which is the first.
+const SIZES: [f64; 10] = [1.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.15, 1.3, 1.5, 1.75];
 /// Seeds of a twin that loses packets by chance.
 const SEEDS: u64 = 5;
 /// Name of the twin's file.
@@ -94,33 +96,65 @@ fn refused(why: String) -> Stopped {
     Stopped::Failed(Failed::Scenario(why))
 }
 
-/// Figures of the twin, whose buffer is fitted to the data that the real one holds.
+/// Figures of the twin, of which one value is fitted to what was seen: a buffer to the data that it holds, chance losses to
+/// the rate that they leave.
 ///
 /// Memory of an skb differs between drivers. A buffer of equal memory holds more data on one host than on another.
 fn fitted(seen: &Seen, sketch: &mut Sketch, bench: &Bench) -> Result<Figures, Stopped> {
     let holder = derive::holder(seen);
-    let real = sketch.send.bound();
-    for _ in 1..FITS {
-        let own = run(seen, sketch, bench)?;
-        let (target, got, buffer): (f64, f64, &mut Buffer) = match holder {
-            Holder::SendBuffer => (seen.figures.held, own.held, &mut sketch.send),
-            Holder::Window => (seen.figures.window, own.window, &mut sketch.receive),
-            _ => return Ok(own),
-        };
-        let ratio = target / got.max(1.0);
-        let Some(bound) = buffer.bound().filter(|_| (ratio - 1.0).abs() > CLOSE) else {
-            return Ok(own);
-        };
-        let kb = short(target / 1e3);
-        let why = match (holder, real) {
-            (Holder::SendBuffer, Some(real)) => format!(
-                "{real} bytes of this host hold {kb} kB of data, and so do these bytes of the twin's kernel"
-            ),
-            _ => format!("memory with which the twin's kernel offers the window seen, {kb} kB"),
-        };
-        buffer.set_bound((bound as f64 * ratio).round() as u64, why);
+    if holder == Holder::SendBuffer {
+        return with_send_buffer(seen, sketch, bench);
     }
-    run(seen, sketch, bench)
+
+    // A value that changes nothing cannot be fitted, so the nearest of all runs counts.
+    let mut nearest: Option<(Sketch, Figures)> = None;
+    for _ in 0..FITS {
+        let own = run(seen, sketch, bench)?;
+        let is_nearer = |best: &(Sketch, Figures)| {
+            figures::distance(&seen.figures, &own) < figures::distance(&seen.figures, &best.1)
+        };
+        if nearest.as_ref().is_none_or(is_nearer) {
+            nearest = Some((sketch.clone(), own));
+        }
+        let goes_on = match holder {
+            Holder::Window | Holder::Reader => {
+                derive::fit_window(seen, &mut sketch.receive, own.window)
+            }
+            _ => derive::fit_loss(seen, sketch, own.mbit),
+        };
+        if !goes_on {
+            break;
+        }
+    }
+    let (best, figures) = nearest.unwrap_or((sketch.clone(), Figures::default()));
+    *sketch = best;
+    Ok(figures)
+}
+
+/// Figures of the twin with the send buffer that acts most like the real one.
+///
+/// What a buffer holds is a number of whole skbs, so it does not follow the buffer's size. Sizes around the real one are tried.
+fn with_send_buffer(seen: &Seen, sketch: &mut Sketch, bench: &Bench) -> Result<Figures, Stopped> {
+    let Some(real) = sketch.send.bound() else { return run(seen, sketch, bench) };
+    let sketches: Vec<Sketch> = SIZES
+        .iter()
+        .map(|factor| {
+            let mut own = sketch.clone();
+            if *factor != 1.0 {
+                let why = format!("{real} bytes of this host act like these of the twin");
+                own.send.set_bound((real as f64 * factor).round() as u64, why);
+            }
+            own
+        })
+        .collect();
+    let all = each(sketches.len(), bench.jobs, |at| run(seen, &sketches[at], bench))?;
+    let distances: Vec<f64> = all.iter().map(|own| figures::distance(&seen.figures, own)).collect();
+
+    // The real size is the first. It stays where it acts like the connection: sizes beside it may act alike.
+    let nearest = distances.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1));
+    let at = nearest.filter(|_| distances[0] > BOUND).map_or(0, |own| own.0);
+    *sketch = sketches[at].clone();
+    Ok(all[at])
 }
 
 /// Figures of a run of the twin, at the looks of the observation.

@@ -77,8 +77,10 @@ impl Buffer {
     pub fn set_bound(&mut self, bytes: u64, why: String) {
         match (&mut self.asked, self.tuned.value) {
             (Some(asked), _) => *asked = Known::derived((bytes / 2).max(1), why),
-            (None, Some([least, first, _])) => {
-                let tuned = [least.min(bytes), first.min(bytes), bytes];
+            (None, Some([least, first, most])) => {
+                // A buffer that nothing tunes stays so.
+                let first = if first == most { bytes } else { first.min(bytes) };
+                let tuned = [least.min(bytes), first, bytes];
                 self.tuned = Known::derived(Some(tuned), why);
             }
             (None, None) => {}
