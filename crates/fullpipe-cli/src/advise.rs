@@ -124,8 +124,7 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
 /// Advice by trials on the engine.
 fn found(case: &Case, engine: &Chosen, arguments: &AdviseArguments) -> Result<Advice, Failure> {
     let allowance = arguments.allowance();
-    let quiet = arguments.quiet;
-    let steps = Steps { progress: Progress::new(quiet, &[], 0), quiet };
+    let steps = Steps::new(arguments.quiet);
     let bench = Bench { engine: engine.engine, jobs: jobs(arguments.jobs), watch: &steps };
     let advice = advice::advise(case, &allowance, &bench).and_then(|own| {
         // A newcomer tests advice that changes something for flows.
@@ -135,7 +134,7 @@ fn found(case: &Case, engine: &Chosen, arguments: &AdviseArguments) -> Result<Ad
         let newcomer = newcomer::newcomer(case, &own.edits(), &bench)?;
         Ok(Advice { newcomer, ..own })
     });
-    steps.progress.finish();
+    steps.finish();
     advice.map_err(failure)
 }
 
@@ -235,9 +234,21 @@ fn write(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
 }
 
 /// Shows the steps of the method.
-struct Steps {
+pub struct Steps {
     progress: Progress,
     quiet: bool,
+}
+
+impl Steps {
+    /// Steps on standard error, or in silence.
+    pub fn new(quiet: bool) -> Steps {
+        Steps { progress: Progress::new(quiet, &[], 0), quiet }
+    }
+
+    /// The last step is over.
+    pub fn finish(&self) {
+        self.progress.finish();
+    }
 }
 
 impl Watch for Steps {
@@ -254,7 +265,8 @@ impl Watch for Steps {
     }
 }
 
-fn failure(stopped: Stopped) -> Failure {
+/// Failure of a command whose trials have stopped.
+pub fn failure(stopped: Stopped) -> Failure {
     match stopped {
         Stopped::Interrupted => Failure::Interrupted,
         Stopped::Failed(Failed::Scenario(why)) => Failure::Input(why),

@@ -3,7 +3,7 @@
 use crate::args::TEMPLATE;
 use crate::quantity;
 use clap::Args;
-use fullpipe::base::units::Time;
+use fullpipe::base::units::{Rate, Time};
 use fullpipe::observation::{Party, Selection};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,8 @@ Ctrl-C ends the observation, and the answer is from what was seen.";
   fullpipe diagnose 10.0.0.1:43210 10.0.0.2:22   one connection: own end, other end
   fullpipe diagnose --dst example.org --save slow   keep trace and report for `fullpipe report slow`
   fullpipe diagnose ss.txt --every 100ms         looks that `ss -tinm` has printed
-  fullpipe diagnose --port 5201 --with slow      with what the other end has kept\n\n")]
+  fullpipe diagnose --port 5201 --with slow      with what the other end has kept
+  fullpipe diagnose --dst 192.0.2.7 --advise --rate 1Gbit   what to set, proved on a twin of the connection\n\n")]
 pub struct DiagnoseArguments {
     /// A file with the text of `ss -tinm`, printed again and again (- is standard input); or both ends of one connection: own
     /// address and port, then those of the other host
@@ -58,6 +59,12 @@ pub struct DiagnoseArguments {
     /// Let an observation of the other end decide, which --save has kept there at about the same time
     #[arg(long, value_name = "DIR")]
     pub with: Option<PathBuf>,
+    /// Also make a twin of the connection, a scenario that acts like it, and say what to set. --save keeps it as twin.toml
+    #[arg(long)]
+    pub advise: bool,
+    /// Rate of the path, such as 1Gbit, where you know it [default: as far as the connection shows it]
+    #[arg(long, value_name = "RATE", value_parser = quantity::rate, requires = "advise")]
+    pub rate: Option<Rate>,
     /// Show no progress and no notes
     #[arg(long, short)]
     pub quiet: bool,

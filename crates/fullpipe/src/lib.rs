@@ -27,3 +27,4 @@ pub mod steady;
 pub mod sweep;
 pub mod threads;
 pub use fullpipe_trace as trace;
+pub mod twin;

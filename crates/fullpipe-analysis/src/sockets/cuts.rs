@@ -14,10 +14,13 @@ pub fn cuts(looks: &[Look], min_rtt_us: f64) -> Vec<Cut> {
     for (at, pair) in looks.windows(2).enumerate() {
         let (before, after) = (&pair[0], &pair[1]);
         let again = after.segments_retransmitted.saturating_sub(before.segments_retransmitted);
+
+        // HyStart leaves a low ssthresh, which the first loss raises to a part of the cwnd that has grown since.
         let fell = after.ssthresh < before.ssthresh;
+        let is_part = after.ssthresh != before.ssthresh && after.ssthresh < before.cwnd;
 
         // ssthresh falls without a loss too: only with one it is an epoch.
-        if fell && (again > 0 || after.socket.lost > 0) {
+        if (fell || is_part) && (again > 0 || after.socket.lost > 0) {
             cuts.push(cut(looks, at, again, min_rtt_us));
             within = true;
         } else if let Some(last) = cuts.last_mut().filter(|_| within) {
@@ -67,6 +70,17 @@ mod tests {
             socket: SenderSocket { min_rtt_us: 20_000, ..SenderSocket::default() },
             ..Look::default()
         }
+    }
+
+    #[test]
+    fn a_loss_may_raise_an_ssthresh_that_slow_start_left_low() {
+        let looks = [look(100, 1800, 270, 0), look(200, 1284, 1284, 88), look(300, 1290, 1284, 88)];
+        let found = cuts(&looks, 20_000.0);
+        assert_eq!((found.len(), found[0].segments, found[0].cwnd), (1, 88, 1800.0));
+
+        // An undone reduction gives ssthresh back, which is above the cwnd of that time.
+        let undone = [look(100, 90, 90, 3), look(200, 120, 120, 4)];
+        assert_eq!(cuts(&undone, 20_000.0), []);
     }
 
     #[test]

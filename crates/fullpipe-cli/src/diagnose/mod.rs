@@ -1,5 +1,6 @@
 //! `fullpipe diagnose`: what limits a live connection, from the sockets of this host.
 
+mod advising;
 mod pasted;
 mod search;
 mod text;
@@ -41,13 +42,25 @@ pub fn diagnose(arguments: &DiagnoseArguments, output: &Output) -> Result<(), Fa
     let document = observation::document(&title(&observation), runs);
 
     // The answer is shown before it is kept: a full disk must not hide it.
-    match arguments.json {
-        true => output.json(&document)?,
-        false => output.print(&text::text(&document, &observation, &judged, output.style()))?,
+    if !arguments.json {
+        output.print(&text::text(&document, &observation, &judged, output.style()))?;
+    }
+    let advised = match arguments.advise {
+        true => Some(advising::advised(&observation, &judged, arguments)?),
+        false => None,
+    };
+    match &advised {
+        Some(own) if arguments.json => output.json(&advising::Both { document: &document, own })?,
+        None if arguments.json => output.json(&document)?,
+        Some(own) => output.print(&own.text(output.style().width))?,
+        None => {}
     }
     let Some(place) = place else { return Ok(()) };
-    let kept =
-        keep(&place, &document, &judged, Provenance::here(command(), started, clock.elapsed()))?;
+    let provenance = Provenance::here(command(), started, clock.elapsed());
+    let kept = keep(&place, &document, &judged, provenance)?;
+    if let Some(own) = &advised {
+        own.keep(&kept)?;
+    }
     if !arguments.quiet {
         note(&format!("kept: {}; `fullpipe report` shows it again", kept.display()));
     }

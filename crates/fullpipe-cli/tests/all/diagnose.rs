@@ -75,7 +75,7 @@ fn is_shown(call: &Call) -> bool {
 }
 
 /// The only run of a document; none, and says so, where the machine was too busy for looks in time.
-fn judged(document: &Value) -> Option<&Value> {
+pub fn judged(document: &Value) -> Option<&Value> {
     let run = &document["runs"][0];
     let counters = run["counters"].as_array().expect("counters");
     let late = counters.iter().find(|own| own["name"] == "observer.late_p99_ns");
@@ -378,7 +378,7 @@ fn disturbed(desk: &Desk) -> Option<u64> {
 }
 
 /// The youngest process with its root or its working directory below `place`.
-fn guest(place: &Path) -> Option<u32> {
+pub fn guest(place: &Path) -> Option<u32> {
     let place = place.canonicalize().expect("a directory");
     let mut found = Vec::new();
     for own in std::fs::read_dir("/proc").expect("/proc").flatten() {

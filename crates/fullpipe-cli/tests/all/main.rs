@@ -6,6 +6,7 @@ mod capture_tools;
 mod common;
 mod datagram_readers;
 mod diagnose;
+mod diagnose_advise;
 mod doctor;
 mod failures;
 mod help;

@@ -15,7 +15,7 @@ pub use fullpipe_observe::{Unable, live, ss};
 
 use crate::analysis::document::{Document, FORMAT, Run, ScenarioInfo};
 use crate::analysis::view::View;
-use crate::analysis::{self, headline};
+use crate::analysis::{self, RunMeta, headline};
 use crate::numbers::seconds;
 use crate::trace::recording::Recording;
 
@@ -44,6 +44,8 @@ pub struct Observation {
 pub struct Judged {
     /// Its place among the connections.
     pub subject: usize,
+    /// Facts that the trace does not hold.
+    pub meta: RunMeta,
     /// Facts, headline and findings.
     pub run: Run,
     /// The trace, with its flows first.
@@ -74,7 +76,7 @@ impl Observation {
         let meta = meta::of(self, subject, sends);
         let view = if sends { View::SenderSockets } else { View::ReceiverSockets };
         let run = analysis::run_in(view, &meta, &recording);
-        Judged { subject, run, recording }
+        Judged { subject, meta, run, recording }
     }
 
     /// Whether this host sends more data on a connection than it receives.
@@ -89,6 +91,26 @@ impl Observation {
 
         // Of an idle connection this host's end shows whether its program has anything to send.
         sent >= received
+    }
+
+    /// Numbers of the flows that carry the data of a connection and of those parallel to it, in its own trace.
+    ///
+    /// Parallel are connections of one process to one host, each with a tenth of its data or more.
+    pub fn parallel(&self, subject: usize) -> Vec<u16> {
+        let sent = |own: &Subject| {
+            let [first, last] = [&own.first, &own.last].map(|look| look.info.bytes_acked);
+            last.saturating_sub(first)
+        };
+        let of = |own: &Subject| {
+            let pid = own.process.as_ref().map(|process| process.pid);
+            (own.first.there.ip(), pid, own.first.congestion.clone())
+        };
+        let leading = &self.followed.subjects[subject];
+        let is_parallel = |own: &Subject| of(own) == of(leading) && 10 * sent(own) >= sent(leading);
+        let places = self.order(subject).into_iter().enumerate();
+        let parallel =
+            places.filter(|(_, at)| *at == subject || is_parallel(&self.followed.subjects[*at]));
+        parallel.map(|(place, _)| (FLOWS * place) as u16).collect()
     }
 
     /// The order of the connections in which that one is the first.
