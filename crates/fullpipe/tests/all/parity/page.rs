@@ -8,7 +8,6 @@ use fullpipe::parity::bars::{self, Bar, Figure, Miss};
 use fullpipe::parity::both::{JUDGE, JUDGED};
 use fullpipe::parity::case::Case;
 use fullpipe::parity::distance::{self, Unit};
-use fullpipe::parity::messages::Summary;
 use fullpipe::parity::newer;
 use fullpipe::parity::random::{self, Hosts};
 use fullpipe::parity::terminal;
@@ -46,7 +45,7 @@ fn cell(figure: Option<&Figure>) -> String {
 
 /// Runs with messages, and a line for each file of scenarios with newer keys.
 pub fn newer(units: &[Unit]) -> String {
-    let summary = Summary::of(units).expect("the suite has messages");
+    let summary = newer::whole(units).messages.expect("the newer files have messages");
     let mut text = format!(
         "The {}.\n\n| scenarios | runs | throughput apart, median | under 5 % apart | messages within the bar | worst, of what is \
          allowed |\n|---|--:|--:|--:|--:|--:|\n",
