@@ -79,13 +79,7 @@ pub const CAUSES: &[Known] = &[
         "Run a longer transfer: its window goes on growing"
     ),
     known!("rwnd_stuck", "window", "autotuning of the receive window cannot begin"),
-    known!(
-        "rwnd_slow",
-        "window",
-        "the kernel grows the receive window too slowly",
-        ["rwnd_grow", "app_read"],
-        "Read the kernel of the receiver (uname -r): 6.16 and 6.17 grow the window too slowly"
-    ),
+    known!("rwnd_slow", "window", "the kernel grows the receive window too slowly"),
     known!(
         "rwnd_fixed",
         "window",

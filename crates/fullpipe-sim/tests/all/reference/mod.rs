@@ -51,7 +51,6 @@ pub struct Context {
     round_trips: Vec<(Time, usize, u64)>,
     /// PageFrags of senders' memory, by flow, of which the other end does not know yet.
     page_frags: Vec<(usize, PageFrag)>,
-    mss: u32,
     headers: u32,
     /// Bytes of a SYN.
     opening: u32,
@@ -158,7 +157,6 @@ impl World {
                 events: Vec::new(),
                 round_trips: Vec::new(),
                 page_frags: Vec::new(),
-                mss,
                 headers,
                 opening,
             },

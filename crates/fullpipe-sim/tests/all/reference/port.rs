@@ -17,7 +17,6 @@ pub struct Port<'a> {
     pub cost: Time,
     pub walk_cost: Time,
     pub flow: usize,
-    pub mss: u32,
     pub headers: u32,
     pub again: Vec<u64>,
     /// Time at which each skb of the flow leaves the host, and its memory; memory of an skb besides its data, where it
@@ -40,18 +39,17 @@ impl Port<'_> {
     /// Skbs of the flow that have left the qdisc are in the ring.
     fn follow(&mut self) {
         let flow = self.flow;
-        let gone: Vec<_> = self.transmit.gone.extract_if(.., |gone| gone.0 == flow).collect();
-        for (_, leaves, memory) in gone {
-            self.held -= memory;
-            self.enter(leaves, memory, self.mss);
+        let gone: Vec<_> = self.transmit.gone.extract_if(.., |gone| gone.flow == flow).collect();
+        for skb in gone {
+            self.held -= skb.memory;
+            self.enter(skb.leaves, skb.memory, skb.packets);
         }
     }
 
     /// An skb is with the card. The kernel cuts what need not wait there, and each segment has a head.
-    fn enter(&mut self, leaves: Time, memory: u64, segment: u32) {
+    fn enter(&mut self, leaves: Time, memory: u64, packets: u64) {
         let overhead = self.overhead.unwrap_or(0);
-        let segments = memory.saturating_sub(overhead).div_ceil(u64::from(segment));
-        let more = if leaves <= self.cpu { segments.saturating_sub(1) } else { 0 };
+        let more = if leaves <= self.cpu { packets - 1 } else { 0 };
         self.here.push((leaves, memory + overhead * more));
     }
 }
@@ -76,12 +74,13 @@ impl Output for Port<'_> {
             self.again.push(skb.seq);
         }
         let memory = self.overhead.map_or(0, |overhead| u64::from(skb.len) + overhead);
+        let packets = segments.len() as u64;
         let taken = self.offer(segments, skb.departs, memory);
         if taken && self.transmit.is_late() {
             self.held += memory;
             self.follow();
         } else if taken && self.overhead.is_some() {
-            self.enter(self.transmit.last_leaves(self.cpu), memory, skb.segment);
+            self.enter(self.transmit.last_leaves(self.cpu), memory, packets);
         }
         taken
     }

@@ -4,6 +4,7 @@ use super::handshake::SynAck;
 use super::host::{Host, Process, Step, timer};
 use super::packet::Body;
 use super::port::Port;
+use super::transmit::Gone;
 use super::{At, Context};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{self, App, Flow};
@@ -132,7 +133,6 @@ impl Host {
             cost: self.host.cpu.transmit,
             walk_cost: self.host.cpu.walk,
             flow,
-            mss: cx.mss,
             headers: cx.headers,
             again: Vec::new(),
             here: std::mem::take(&mut self.sends[flow].here),
@@ -157,7 +157,7 @@ impl Host {
 
     /// Skbs have gone from the qdisc into the ring.
     pub fn follow(&mut self) {
-        for (flow, leaves, memory) in self.transmit.gone.drain(..) {
+        for Gone { flow, leaves, memory, .. } in self.transmit.gone.drain(..) {
             // ACKs do not wait.
             let Some(state) = self.sends.get_mut(&flow) else { continue };
             state.held -= memory;

@@ -23,6 +23,15 @@ pub struct Out {
     pub several: bool,
 }
 
+/// An skb that has left the qdisc for the ring.
+pub struct Gone {
+    pub flow: usize,
+    /// Time at which it will have left the host.
+    pub leaves: Time,
+    pub memory: u64,
+    pub packets: u64,
+}
+
 /// Output side of a host.
 pub struct Transmit {
     out: Out,
@@ -33,8 +42,8 @@ pub struct Transmit {
     qdisc: VecDeque<Vec<Packet>>,
     /// The qdisc in its place.
     late: Option<Late>,
-    /// Skbs that waited there and are in the ring: flow, when they will have left the host, memory.
-    pub gone: Vec<(usize, Time, u64)>,
+    /// Skbs that waited there and are in the ring.
+    pub gone: Vec<Gone>,
     /// Segments with a descriptor; the first one is on the wire until the time in `done`.
     ring: VecDeque<Packet>,
     done: Option<Time>,
@@ -239,10 +248,10 @@ impl Transmit {
             change.left += 1;
             change.waiting -= 1;
             change.bytes -= i64::from(skb.bytes());
-            let (flow, memory) = (skb.flow, skb.memory);
+            let (flow, memory, packets) = (skb.flow, skb.memory, skb.packets.len() as u64);
             self.enter_ring(now, skb.packets, agenda);
             if memory > 0 {
-                self.gone.push((flow, self.last_leaves(now), memory));
+                self.gone.push(Gone { flow, leaves: self.last_leaves(now), memory, packets });
             }
         }
         if let Some(due) = self.late.as_ref().and_then(Late::due) {
