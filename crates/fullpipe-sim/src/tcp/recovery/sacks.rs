@@ -192,7 +192,12 @@ impl Sender {
             }
             return;
         }
+        // A packet that the block covers in part stays as it is (`tcp_match_skb_to_sack`).
         let (start, end) = (dsack.start.max(self.seq.una()), dsack.end.min(self.seq.nxt()));
+        let (start, end) = self.whole_segments(start, end);
+        if start >= end {
+            return;
+        }
         let (board, window) = self.board_and_window();
         let resent = board.resent_in(start, end, window);
         let sacked = board.is_sacked(start);
