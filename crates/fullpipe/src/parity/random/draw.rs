@@ -11,8 +11,8 @@ pub fn between(rng: &mut Rng, low: f64, high: f64) -> f64 {
 }
 
 /// Picks a value.
-pub fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
-    of[(rng.next_u64() % of.len() as u64) as usize]
+pub fn pick<T: Clone>(rng: &mut Rng, of: &[T]) -> T {
+    of[(rng.next_u64() % of.len() as u64) as usize].clone()
 }
 
 /// True so often.

@@ -30,7 +30,7 @@ pub fn lists(rng: &mut Rng, frame: &Frame, flows: &Flows) -> Lists {
         kind if kind < 0.70 => row(rng),
         _ => random(rng, frame.segments()),
     };
-    let flow = &flows.forward[(rng.next_u64() % flows.forward.len() as u64) as usize];
+    let flow = &pick(rng, &flows.forward);
 
     // Lost ACKs are rare, and about half as many.
     let acks = match often(rng, 0.15) {
