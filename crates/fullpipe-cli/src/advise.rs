@@ -224,7 +224,8 @@ fn inside(file: &File) -> String {
     format!("files/{}/{}", file.host, file.path.trim_start_matches('/'))
 }
 
-fn write(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
+/// Writes a file below a directory of results.
+pub fn write(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let path = directory.join(name);
     let failed = |why| Failure::environment(format!("cannot write {}", path.display()), why);
     if let Some(parent) = path.parent() {

@@ -64,7 +64,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     )
 }
 
-/// What to do.
+/// Cure, as a sentence.
 fn raise() -> String {
     format!("Raise the MTU to {USUAL}, and a clamp of the MSS with it, where the path takes it")
 }

@@ -1,6 +1,6 @@
 //! Twin of a diagnosed connection, and advice that is proved on it.
 
-use crate::advise::{Steps, failure};
+use crate::advise::{Steps, failure, write};
 use crate::diagnose_arguments::DiagnoseArguments;
 use crate::failure::Failure;
 use crate::output::note;
@@ -18,7 +18,6 @@ use fullpipe::report::terminal::grid::{Column, lay_out, number, words, wrap};
 use fullpipe::twin::{self, BOUND, Compared, FILE, Origin, Seen, Twin};
 use serde::Serialize;
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 
 /// A twin and its advice, or the reason why there is none.
@@ -123,9 +122,7 @@ impl Advised {
     /// The file cannot be written.
     pub fn keep(&self, directory: &Path) -> Result<(), Failure> {
         let Some(twin) = &self.twin else { return Ok(()) };
-        let file = directory.join(FILE);
-        fs::write(&file, &twin.scenario)
-            .map_err(|why| Failure::environment(format!("cannot write {}", file.display()), why))
+        write(directory, FILE, &twin.scenario)
     }
 }
 

@@ -38,7 +38,7 @@ const UNSCALED: u8 = 1;
 /// Difference at which a window or a rate is that which was seen.
 const CLOSE: f64 = 0.03;
 
-/// What holds the flow, as far as it makes another twin.
+/// Holder of the flow, as far as it makes another twin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// The path, by its rate and its queue, or its losses.
@@ -53,7 +53,7 @@ pub enum Holder {
     Writer,
 }
 
-/// What holds the flow.
+/// Holder of the flow: the path, where a queue stands in front of it, else by the verdict.
 pub fn holder(seen: &Seen) -> Holder {
     // A queue in front of a link that is never idle is the path's, whatever else looks alike.
     if has_queue(seen) && !["send buffer", "window"].contains(&&seen.group[..]) {

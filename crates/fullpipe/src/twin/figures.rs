@@ -27,8 +27,6 @@ pub struct Figures {
     pub rtt_ms: f64,
     /// Segments sent again by all flows.
     pub again: f64,
-    /// Mean payload of a flow's send buffer, sent and unsent, bytes.
-    pub held: f64,
     /// Median window of the receiver, bytes.
     pub window: f64,
 }
@@ -67,16 +65,12 @@ pub fn figures(
         quantile(&rows.iter().map(|row| of(row)).collect::<Vec<f64>>(), 0.5)
     };
     let count = rows.len().max(1) as f64;
-    let held = |row: &FlowSample| {
-        row.unsent as f64 + f64::from(row.sender.unacked) * f64::from(row.sender.snd_mss)
-    };
     let is_full = |row: &&&FlowSample| row.in_flight + (row.cwnd / 32).max(1) >= row.cwnd;
     (all.mbit > 0.0).then(|| Figures {
         cwnd: median(&|row| f64::from(row.cwnd)),
         full: rows.iter().filter(is_full).count() as f64 / count,
         flight: median(&|row| f64::from(row.in_flight)),
         rtt_ms: median(&|row| f64::from(row.srtt_us) / 1e3),
-        held: rows.iter().map(|row| held(row)).sum::<f64>() / count,
         window: median(&|row| row.snd_wnd as f64),
         ..all
     })
@@ -153,7 +147,6 @@ pub fn middle(all: &[Figures]) -> Figures {
         flight: of(|own| own.flight),
         rtt_ms: of(|own| own.rtt_ms),
         again: of(|own| own.again),
-        held: of(|own| own.held),
         window: of(|own| own.window),
     }
 }

@@ -133,7 +133,7 @@ fn fitted(seen: &Seen, sketch: &mut Sketch, bench: &Bench) -> Result<Figures, St
 
 /// Figures of the twin with the send buffer that acts most like the real one.
 ///
-/// What a buffer holds is a number of whole skbs, so it does not follow the buffer's size. Sizes around the real one are tried.
+/// A buffer holds whole skbs, so its content does not follow its size. Sizes around the real one are tried.
 fn with_send_buffer(seen: &Seen, sketch: &mut Sketch, bench: &Bench) -> Result<Figures, Stopped> {
     let Some(real) = sketch.send.bound() else { return run(seen, sketch, bench) };
     let sketches: Vec<Sketch> = SIZES

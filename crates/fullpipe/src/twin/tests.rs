@@ -23,7 +23,7 @@ fn bench() -> Bench<'static> {
     Bench { engine: engines()[0], jobs: 1, watch: &ToTheEnd }
 }
 
-/// What the sending host of a simulated run sees.
+/// A simulated run as its sending host sees it.
 fn seen(text: &str, settings: Settings) -> Seen {
     let scenario = load(&Source::text("t.toml", text), &[], &[]).expect("a scenario");
     let plan = &scenario.plans()[0];
