@@ -8,6 +8,7 @@ use super::known::{Known, Origin};
 use super::seen::Seen;
 use super::sketch::{Buffer, Sketch, Writer};
 use crate::analysis::sockets::facts::{Cut, quantile};
+use crate::analysis::sockets::rules::full_path::{BUNCHES, CUT, VARIES};
 use crate::base::units::{Framing, Rate, Time};
 use crate::numbers::short;
 
@@ -15,14 +16,8 @@ use crate::numbers::short;
 const KERNEL: &str = "6.12";
 /// Share of looks with a full cwnd from which on cwnd and the path decide.
 const CWND: f64 = 0.5;
-/// Bunches of ACKs that wait from which on a queue stands in front of the path (rule `path-is-full`).
-const BUNCHES: f64 = 2.0;
-/// Rate over that of the fastest intervals below which a link often runs empty (rule `path-is-full`).
-const VARIES: f64 = 0.9;
 /// Share of time in which the window stops the sender, from which on it holds the flow.
 const WINDOW_HOLDS: f64 = 0.3;
-/// RTT at losses over the least from which on a queue overflowed (rule `path-is-full`).
-const OVERFLOWS: f64 = 1.3;
 /// Part of the path's product below which a queue in front of it has nothing to overflow with.
 const BELOW: f64 = 0.9;
 /// Room of an assumed path over what the flow has used: enough that it does not hold the twin.
@@ -330,7 +325,7 @@ fn queue_and_loss(seen: &Seen, sketch: &Sketch) -> (Known<u64>, Option<Known<f64
     let (cwnd, rtt) = (flows * median(|cut| cut.cwnd), median(|cut| cut.rtt));
 
     // Losses while a queue stands are its overflow. cwnd has grown since the drop, and srtt lags behind it.
-    if is_known && !facts.loss.cuts.is_empty() && rtt >= OVERFLOWS {
+    if is_known && !facts.loss.cuts.is_empty() && rtt >= CUT {
         let by_cwnd = cwnd - product;
         let by_rtt = (rtt - 1.0) * product;
         let why = format!(

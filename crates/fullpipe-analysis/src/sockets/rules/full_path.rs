@@ -5,7 +5,7 @@ use super::super::verdict::{Verdict, between};
 use super::Rule;
 use crate::numbers::short;
 
-pub const RULE: Rule = Rule { name: "path-is-full", find };
+pub(super) const RULE: Rule = Rule { name: "path-is-full", find };
 
 /// RTT over its least from which on a queue is in front of the flow.
 const QUEUE: f64 = 1.1;
@@ -15,9 +15,9 @@ pub const BUNCHES: f64 = 2.0;
 pub const STEADY: f64 = 0.97;
 /// Rate over the rate of the fastest intervals, below which the link often runs empty, unless other flows take the
 /// rest.
-const VARIES: f64 = 0.9;
+pub const VARIES: f64 = 0.9;
 /// RTT at losses over its least from which on a queue overflowed.
-const CUT: f64 = 1.3;
+pub const CUT: f64 = 1.3;
 /// RTT over its least, above the effect of a queue of two products: a slow way back or receiver looks alike.
 const LONG: f64 = 3.2;
 /// Segments of an ACK from which on the receiver joins packets that wait: its CPU may be the bottleneck.

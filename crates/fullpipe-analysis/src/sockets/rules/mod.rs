@@ -8,7 +8,7 @@ mod busy_cpu;
 mod busy_receiver;
 mod card;
 mod early_ssthresh;
-mod full_path;
+pub mod full_path;
 mod held_parts;
 mod losses;
 mod own_qdisc;
