@@ -29,7 +29,7 @@ impl RunMeta {
             loops: Loop::all(run).iter().filter_map(|own| of_loop(own, run)).collect(),
             waits: waits(run),
             datagrams: run.datagrams.iter().map(datagrams).collect(),
-            nfs: run.mounts().map(|(own, connections)| nfs(own, connections)).collect(),
+            nfs: run.mounts().map(|(own, connections)| nfs(run, own, connections)).collect(),
             chosen_qdiscs: chosen_qdiscs(run),
             tuned: tuned(run),
             engine: made.engine,
@@ -126,7 +126,7 @@ fn tuned(run: &Resolved) -> BTreeMap<String, u64> {
     bounds
 }
 
-fn nfs(own: &Nfs, connections: Range<usize>) -> NfsMeta {
+fn nfs(run: &Resolved, own: &Nfs, connections: Range<usize>) -> NfsMeta {
     NfsMeta {
         name: own.name.clone(),
         version: match own.version {
@@ -141,6 +141,7 @@ fn nfs(own: &Nfs, connections: Range<usize>) -> NfsMeta {
             NfsOperation::Read => own.rsize,
             NfsOperation::Write => own.wsize,
         },
+        read_ahead: own.read_ahead(run.client(own).host.config.kernel.as_str()),
         threads: own.threads,
         service: own.service,
         connection: connections.start,

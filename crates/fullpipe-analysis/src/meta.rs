@@ -225,6 +225,8 @@ pub struct NfsMeta {
     pub timeo: Option<Time>,
     /// Most data of a call, bytes: rsize or wsize.
     pub call: u32,
+    /// Bytes of a file that the page cache reads ahead.
+    pub read_ahead: u64,
     /// Threads of the server.
     pub threads: u32,
     /// Time for which a thread of the server works on a call with data. On a real server its storage has it (`await` of

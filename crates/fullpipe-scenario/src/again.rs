@@ -12,6 +12,7 @@ use fullpipe_base::trace::Turns;
 use fullpipe_base::units::Time;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::iter;
 
 /// The connection before a flow, which has to be over before the flow connects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -81,9 +82,14 @@ impl Loop {
             .iter()
             .map(|other| (of(&run.flow[*other], &["after", "until"]), Time::ns(1).to_string()))
             .collect();
-        keys.push((of(first, &["bytes"]), format!("{}B", self.bytes)));
+        // An answer grows as the flow that it answers does.
         let lasts = self.until.map(|until| until.saturating_sub(first.start).to_string());
-        keys.extend(lasts.map(|lasts| (of(first, &["duration"]), lasts)));
+        let times = u128::from(self.bytes).div_ceil(first.bytes.unwrap_or(1).max(1).into());
+        for own in iter::once(first).chain(run.answer_to(first)) {
+            let bytes = own.bytes.map(|bytes| format!("{}B", u128::from(bytes) * times));
+            keys.extend(bytes.map(|bytes| (of(own, &["bytes"]), bytes)));
+            keys.extend(lasts.clone().map(|lasts| (of(own, &["duration"]), lasts)));
+        }
         keys
     }
 }

@@ -67,7 +67,7 @@ pub use format::{real_sysctl, sysctl};
 pub use fullpipe_sim::config;
 pub use known_keys::{keys, near_keys, near_names};
 pub use load::load;
-pub use nfs::{LongerCalls, NFS_2008, TIMEO, tenths};
+pub use nfs::{LongerCalls, NFS_2008, READ_AHEAD, TIMEO, tenths};
 pub use notes::notes;
 pub use outline::{OutOfRange, Outline};
 pub use path::*;

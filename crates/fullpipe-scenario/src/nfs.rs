@@ -41,6 +41,11 @@ pub const TIMEO: Time = Time::secs(60);
 /// Longer waits after it where a mount says none (6.12 `NFS_DEF_TCP_RETRANS`).
 const RETRANS: u32 = 2;
 
+/// Read-ahead of a client where nothing is set (6.12 `VM_READAHEAD_PAGES`), bytes.
+pub const READ_AHEAD: u64 = 128 << 10;
+/// Read-ahead of the client of 2008 (`NFS_MAX_READAHEAD`), requests.
+const READ_AHEAD_2008: u64 = 15;
+
 /// A time as the mount option `timeo` counts it: tenths of a second.
 pub fn tenths(time: Time) -> u64 {
     time.0 / TENTH
@@ -308,6 +313,15 @@ impl Nfs {
     pub fn retry(&self) -> Option<Retry> {
         let (timeo, retrans) = (self.timeo.unwrap_or(TIMEO), self.retrans.unwrap_or(RETRANS));
         (self.version == NfsVersion::V3).then_some(Retry { timeo, retrans })
+    }
+
+    /// Bytes of a file that the page cache of its client reads ahead, by the profile of the client's kernel.
+    pub fn read_ahead(&self, kernel: &str) -> u64 {
+        // The old kernel bounds its read-ahead in requests, later ones in bytes.
+        self.readahead.unwrap_or(match kernel {
+            NFS_2008 => READ_AHEAD_2008 * u64::from(self.rsize),
+            _ => READ_AHEAD,
+        })
     }
 
     /// The mount's connections. Their data is forward where the file is written, and backward where it is read.

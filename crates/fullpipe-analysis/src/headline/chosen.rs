@@ -11,6 +11,8 @@ const LATE: f64 = 0.8;
 const MOST: f64 = 0.8;
 /// Name of the limit of a send buffer.
 const SEND_BUFFER: &str = Limit::SendBuffer.about().name;
+/// Name of the limit of a handshake.
+const CONNECTING: &str = Derived::Connecting.about().name;
 /// Part of the largest share from which on a slow reader counts as the first cause.
 const MUCH: f64 = 0.4;
 /// Name of the limit of a slow reader.
@@ -77,6 +79,11 @@ fn held_by_its_program<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Ca
         return None;
     }
     let one = *wanting(&context.subject.flows).first()?;
+
+    // The wait for a handshake comes before the program's first wait.
+    if one.share(CONNECTING) > one.share(PROGRAM) {
+        return None;
+    }
     let pauses = context.pauses(one);
     if pauses.take_time() {
         return Some(program);

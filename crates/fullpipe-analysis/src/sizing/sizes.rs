@@ -10,6 +10,7 @@
 use super::demand::{Demand, Reason};
 use super::window::{self, LARGEST_WINDOW, Window};
 use crate::numbers;
+use fullpipe_base::units::Time;
 use fullpipe_scenario::response;
 use fullpipe_scenario::{Version, profile};
 use schemars::JsonSchema;
@@ -38,7 +39,16 @@ pub struct Sizes {
 /// Read-ahead of a mount, in windows of its path.
 ///
 /// The page cache asks for the next part of a file before all of the last part has arrived.
-pub const READ_AHEAD: f64 = 2.0;
+const READ_AHEAD: f64 = 2.0;
+
+/// Read-ahead that fills a path with a window of `window` bytes, in bytes: a whole number of KiB.
+///
+/// An answer takes the round trip and the server's work on a call. Both together are so many windows of the path.
+pub fn read_ahead(window: u64, round_trip: Time, service: Time) -> u64 {
+    let trip = round_trip.as_secs_f64().max(1e-9);
+    let windows = READ_AHEAD * (trip + service.as_secs_f64()) / trip;
+    ((window as f64 * windows / 1024.0).ceil() as u64) << 10
+}
 
 /// The advised size over the least one: an RTT 5 % longer costs 1.5 to 4 % of the rate at the least size.
 const HEADROOM: f64 = 1.12;

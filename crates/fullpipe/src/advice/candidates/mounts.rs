@@ -5,15 +5,13 @@ use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::words;
 use crate::scenario::{LongerCalls, Nfs, NfsOperation, NfsVersion, TIMEO, tenths};
-use crate::sizing::sizes::READ_AHEAD;
+use crate::sizing::sizes;
 use serde_json::Value as Json;
 
 /// Most connections of a mount (`nconnect` of Linux).
 const MOST_CONNECTIONS: u32 = 16;
-/// Largest read-ahead of a scenario, KiB.
-const MOST_READ_AHEAD: u64 = 1 << 20;
-/// Read-ahead of Linux since 5.4 (`VM_READAHEAD_PAGES`), bytes.
-const USUAL_READ_AHEAD: u64 = 128 << 10;
+/// Largest read-ahead of a scenario, bytes.
+const MOST_READ_AHEAD: u64 = 1 << 30;
 
 /// Factor on the threads of a server, and their largest number.
 const MORE_THREADS: u32 = 4;
@@ -48,14 +46,14 @@ pub fn nconnect(mount: &Nfs, count: u32) -> Change {
         .edits([of_mount(mount, "nconnect", count)])
 }
 
-/// A read-ahead of each mount that is as long as the path.
+/// A read-ahead of each mount that fills the path, however long the server works on a call.
 pub fn read_ahead(case: &Case) -> Vec<Change> {
     // The largest window of the mount's connections covers the path.
     let window = case.flows.iter().filter_map(|flow| flow.alone).map(|own| own.window).max();
-    let kib = (window.unwrap_or(0) as f64 * READ_AHEAD / 1024.0).ceil() as u64;
     let change = |mount: &Nfs| {
-        let value = kib.min(MOST_READ_AHEAD) << 10;
-        let today = mount.readahead.unwrap_or(USUAL_READ_AHEAD);
+        let needed = sizes::read_ahead(window.unwrap_or(0), case.round_trip, mount.service);
+        let value = needed.min(mount.bytes().next_multiple_of(1 << 10)).min(MOST_READ_AHEAD);
+        let today = mount.read_ahead(case.today.client(mount).host.config.kernel.as_str());
         let file = "/sys/class/bdi/$(mountpoint -d DIRECTORY)/read_ahead_kb";
         let [from, to] = [today, value].map(|bytes| bytes >> 10);
         let words = format!(

@@ -77,6 +77,7 @@ pub fn remedies(
         }
         _ if rule == "small-packets" => mtu(case, place),
         _ if rule == "stuck-window" => stuck_window(case),
+        _ if rule == "connecting" => vec![exchange::one_connection(case)],
         // Too few round trips: fewer connections, a larger start, or a larger first window.
         _ if rule == "few-round-trips" => {
             [vec![exchange::one_connection(case)], start(case), larger(case, accepted, 1)].concat()

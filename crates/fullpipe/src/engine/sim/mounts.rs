@@ -22,14 +22,10 @@ use std::ops::Range;
 const CALLER: Caller = Caller { machine_name: 6, groups: 0, file_handle: 20 };
 /// Slots of a connection: as many as it asks for (6.12 `RPC_MAX_SLOT_TABLE`).
 const CONNECTION_SLOTS: u32 = 65_536;
-/// Slots of a connection of a client of 2008 (2.6.25 `RPC_DEF_SLOT_TABLE`), and how far it reads ahead, in requests
-/// (`NFS_MAX_READAHEAD`).
+/// Slots of a connection of a client of 2008 (2.6.25 `RPC_DEF_SLOT_TABLE`).
 const CONNECTION_SLOTS_2008: u32 = 16;
-const READAHEAD_2008: u64 = 15;
 /// Slots that a client asks a session for (6.12 `max_session_slots`), and most that it gets.
 const SESSION_SLOTS: (u32, u32) = (64, nfs4::SESSION_SLOTS);
-/// Read-ahead of an NFS client (6.12 `VM_READAHEAD_PAGES`), bytes.
-const READAHEAD: u64 = 128 << 10;
 /// The most that `nfs_congestion_kb` is, KiB (6.12 `nfs_init_writepagecache`).
 const MOST_CONGESTION_KIB: u64 = 256 << 10;
 
@@ -100,14 +96,9 @@ fn client(own: &Nfs, run: &Resolved, connections: Vec<usize>) -> RpcClient {
         before: mounting::calls(own),
         operation: match own.operation {
             NfsOperation::Write => Operation::Write { cache: write_back(own, run) },
-            NfsOperation::Read => Operation::Read(ReadAhead {
-                call: own.record,
-                // The old kernel bounds its read-ahead in requests, later ones in bytes.
-                window: own.readahead.unwrap_or(match kernel {
-                    NFS_2008 => READAHEAD_2008 * u64::from(own.rsize),
-                    _ => READAHEAD,
-                }),
-            }),
+            NfsOperation::Read => {
+                Operation::Read(ReadAhead { call: own.record, window: own.read_ahead(kernel) })
+            }
         },
         bytes: own.file,
         record: match own.operation {

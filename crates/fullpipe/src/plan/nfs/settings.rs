@@ -4,7 +4,7 @@ use super::Question;
 use crate::numbers;
 pub use crate::plan::Reason;
 use crate::response;
-use crate::scenario::NfsVersion;
+use crate::scenario::{NfsVersion, READ_AHEAD};
 pub use crate::sizing::sizes::Buffers;
 use crate::sizing::window::{self, Window};
 use fullpipe_sim::rpc::nfs4;
@@ -23,8 +23,6 @@ pub const MOST_SESSION_SLOTS: u64 = nfs4::SESSION_SLOTS as u64;
 const CONNECTION_SLOTS: u64 = 65536;
 /// Threads of nfsd where nothing is set (6.12 `nfsd_nrthreads`; nfs-utils had 8 up to 2.6, 16 since).
 const THREADS: u64 = 8;
-/// Read-ahead of a mount by default, bytes (6.12 `VM_READAHEAD_PAGES`).
-const READAHEAD: u64 = 128 << 10;
 /// Largest buffers of a socket where nothing is set, bytes: of receiving and of sending (6.12 `tcp_init`, 4 GiB or more).
 const BUFFERS: Buffers = Buffers { receive: 6 << 20, send: 4 << 20 };
 
@@ -53,7 +51,7 @@ pub fn today(q: &Question) -> Settings {
         size: largest_request(q.server_memory),
         nconnect: 1,
         slots: default_slots(q.version),
-        readahead: READAHEAD,
+        readahead: READ_AHEAD,
         threads: THREADS,
         client: BUFFERS,
         server: BUFFERS,
@@ -115,7 +113,7 @@ pub fn planned(q: &Question, window: &Window) -> (Settings, Vec<Reason>, Vec<Str
 /// Read-ahead: what is in flight, and a request. It is twice that where one connection may lag behind others, as a
 /// program reads in order.
 fn readahead(requests: u64, size: u64, lossy: bool) -> u64 {
-    ((requests * size) << u32::from(lossy)).max(READAHEAD)
+    ((requests * size) << u32::from(lossy)).max(READ_AHEAD)
 }
 
 /// Bytes that one connection keeps in flight: its largest window, or the mean window that losses leave to CUBIC.
