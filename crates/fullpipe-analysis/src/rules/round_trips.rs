@@ -6,7 +6,7 @@
 //!
 //! Twin: a program that writes seldom for its own reasons. Its pauses are longer than the round trips of its turns.
 
-use super::dialogue::{Dialogue, times};
+use super::dialogue::{Dialogue, once, times};
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 use crate::numbers;
@@ -16,7 +16,8 @@ use crate::words::ms;
 pub const RULE: Rule =
     Rule { name: "round-trips", code: "turns", when: When::Held(&["application"]), find };
 
-/// Share of the time without data that one round trip for each turn has to explain: more than any other cause can.
+/// Share of the time without new data that turns have to explain: more than any other cause can. Each turn takes a round
+/// trip, and the time in which the path carries the message.
 const EXPLAINED: f64 = 0.5;
 /// Share of a flow's life that turns may take: each takes a round trip at least, so more of them are no turns.
 const POSSIBLE: f64 = 1.05;
@@ -31,8 +32,10 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 
     // The waits must explain the cause's time, and fit into the flow's life.
     let share = one.flow.limits.get(&cause.limit).copied().unwrap_or(cause.share);
-    let explained = turns as f64 * base_s;
-    if explained < EXPLAINED * share * lived || explained > POSSIBLE * lived {
+    let round_trips = turns as f64 * base_s;
+    let sent_bits = once(dialogue.own.last()) as f64 * 8.0;
+    let carried = context.subject.allowed_mbit().map_or(0.0, |mbit| sent_bits / (mbit * 1e6));
+    if round_trips + carried < EXPLAINED * share * lived || round_trips > POSSIBLE * lived {
         return None;
     }
 

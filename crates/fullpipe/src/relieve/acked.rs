@@ -78,7 +78,7 @@ impl Arrivals {
 /// Progress of one flow.
 struct Progress {
     start: Time,
-    /// Whether it follows another one in a loop, which may end before.
+    /// Whether its connection follows another one in a loop, which may end before.
     follows: bool,
     /// Time after which nothing counts.
     until: Time,
@@ -109,7 +109,7 @@ impl Acked {
                     let own_end = flow.duration.map_or(run.duration, |lasts| flow.start + lasts);
                     judged.contains(&index).then_some(Progress {
                         start: flow.start,
-                        follows: flow.after.is_some(),
+                        follows: run.opens(flow).after.is_some(),
                         until: own_end.min(run.duration),
                         // A mount is done when nothing more is acknowledged.
                         bytes: flow.bytes.or((flow.app == App::Nfs).then_some(0)),
