@@ -16,8 +16,8 @@ pub(super) fn datagrams(meta: &RunMeta, recording: &Recording, traces: &Traces) 
     let all = meta.datagrams.iter();
     all.map(|own| {
         let counted = one(own, &recording.counters, end);
-        let reading = counted.rcvbuf_errors.filter(|drops| *drops > 0);
-        let reading = reading.and_then(|_| reading::reading(own, traces));
+        let is_late = !own.echo && counted.undelivered > 0;
+        let reading = is_late.then(|| reading::reading(own, traces)).flatten();
         Datagrams { cpu: cpu(own), reading, ..counted }
     })
     .collect()

@@ -253,6 +253,8 @@ pub struct DatagramsMeta {
     pub lasts: Time,
     /// The rate of payload that the program asks for, bit/s; none of echo requests.
     pub rate: Option<u64>,
+    /// SO_RCVBUF that the reading program asks for, bytes; none where it asks for none.
+    pub rcvbuf: Option<u64>,
 }
 
 /// Published figures of one run.

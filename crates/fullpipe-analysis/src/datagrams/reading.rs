@@ -1,4 +1,4 @@
-//! How a program read datagrams while its socket was full: its pauses, its rate, and the CPU of its host.
+//! How a program read datagrams of which it did not get all: its pauses, its rate, and the CPU of its host.
 //!
 //! The samples of a host's sockets show it: datagrams that arrived, were read and wait.
 //!
@@ -103,6 +103,7 @@ pub(super) fn reading(own: &DatagramsMeta, traces: &Traces) -> Option<Reading> {
         cpu: share(sum(&waits, |own| own.cpu_ns), sum(&waits, Interval::ns)),
         pause_rcvbuf: (pause_ns > 0)
             .then(|| (in_pause.saturating_mul(memory(all)) / 2).next_power_of_two()),
+        asked_rcvbuf: own.rcvbuf,
     })
 }
 

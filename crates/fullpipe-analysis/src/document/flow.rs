@@ -252,7 +252,7 @@ pub struct Datagrams {
     pub rtt_ms: Option<RoundTrips>,
 }
 
-/// How a program read datagrams of UDP while more arrived than its socket could hold, from samples of the sockets of its host.
+/// How a program read datagrams of UDP of which it did not get all, from samples of the sockets of its host.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reading {
     /// Longest time in which datagrams waited and none was read, ms, in whole samples.
@@ -270,6 +270,9 @@ pub struct Reading {
     /// doubles it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pause_rcvbuf: Option<u64>,
+    /// SO_RCVBUF that the program asks for, bytes; absent where it asks for none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub asked_rcvbuf: Option<u64>,
 }
 
 impl Reading {

@@ -4,7 +4,7 @@ use super::{listed, said};
 use crate::document::{self, AskedBy, Confidence, Datagrams, Grade, Headline, Run, Stage};
 use crate::meta::RunMeta;
 use crate::numbers;
-use crate::rules::{Finding, group, lost_datagrams};
+use crate::rules::{Finding, group, late_datagrams, lost_datagrams};
 use crate::words::{percent, rate_of, sentences};
 use fullpipe_base::path::Direction;
 
@@ -61,13 +61,20 @@ pub fn headline(meta: &RunMeta, run: &Run, own: &Datagrams) -> Headline {
 
     // Without a stage that drops, the loss has no place to name.
     match dropper(run, own) {
-        None => Headline {
-            text: sentences([
-                first,
-                format!("{} ({count}) do not arrive by the end of the run", percent(lost)),
-            ]),
-            ..base
-        },
+        None => {
+            let host = if own.backward { "sender" } else { "receiver" };
+            let reading = own.reading.as_ref();
+            match reading.and_then(|reading| late_datagrams(host, reading)) {
+                Some(found) => at_place(base, found, &first, &count, lost),
+                None => Headline {
+                    text: sentences([
+                        first,
+                        format!("{} ({count}) do not arrive by the end of the run", percent(lost)),
+                    ]),
+                    ..base
+                },
+            }
+        }
         Some(stage) => {
             let found = lost_datagrams(stage, own.reading.as_ref());
             at_place(base, found, &first, &count, lost)
@@ -124,8 +131,13 @@ fn dropper<'a>(run: &'a Run, own: &Datagrams) -> Option<&'a Stage> {
 
 fn at_place(base: Headline, found: Finding, first: &str, count: &str, lost: f64) -> Headline {
     let why = found.because.unwrap_or_default();
-    let drops =
-        format!("{} {} {} of the datagrams ({count}): {why}", found.who, found.does, percent(lost));
+    let until = if found.does == "keeps" { " waiting until the end" } else { "" };
+    let drops = format!(
+        "{} {} {} of the datagrams ({count}){until}: {why}",
+        found.who,
+        found.does,
+        percent(lost)
+    );
     Headline {
         text: sentences([first.to_string(), drops, found.cure.unwrap_or_default()]),
         limit: Some("drops".into()),

@@ -2,6 +2,7 @@
 //!
 //! Twin: a limit that would hold a longer transfer, too. A longer transfer decides.
 
+use super::late_mtu::fallen;
 use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
@@ -59,7 +60,10 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             "{reuse}, or send more at a time: autotuning grows the window with each round trip"
         )),
         false => found("Slow start".into(), from)
-            .cure(format!("{reuse}, send more at a time, or raise initcwnd on {from}"))
+            .cure(format!(
+                "{reuse}, send more at a time, or raise initcwnd on {from}{}",
+                narrower(context)
+            ))
             .setting(setting("initcwnd", from, AskedBy::Sysctl)),
     })
 }
@@ -70,6 +74,14 @@ fn anew(context: &Context) -> String {
         true => format!("each of {} connections starts anew, and ", context.subject.flows.len()),
         false => String::new(),
     }
+}
+
+/// "; set mtu 1,476 on its route as well", where a connection lost its first window to packets that are too large.
+fn narrower(context: &Context) -> String {
+    let mut fell = context.subject.flows.iter().filter_map(|one| fallen(context, one));
+    fell.next().map_or(String::new(), |(_, after)| {
+        format!("; set mtu {} on its route as well", numbers::count(after.into()))
+    })
 }
 
 /// Cure that saves the start of a connection.

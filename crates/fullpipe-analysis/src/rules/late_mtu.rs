@@ -30,7 +30,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 }
 
 /// MTU of the flow's path as it began, and the smaller one after a message, bytes; none where the MTU never fell.
-fn fallen(context: &Context, one: &One) -> Option<(u32, u32)> {
+pub(super) fn fallen(context: &Context, one: &One) -> Option<(u32, u32)> {
     let samples = &context.traces.flows[one.index].samples;
     let mut known = samples.iter().map(|own| own.sender.pmtu).filter(|&mtu| mtu > 0);
     let before = known.next()?;

@@ -8,6 +8,8 @@ use crate::words::bytes;
 
 /// Name of the rule about datagrams that a place drops.
 pub const DROPS: &str = "lost-datagrams";
+/// Name of the rule about datagrams that wait for their program.
+const LATE: &str = "late-datagrams";
 
 /// The place, the reason and the cure, where a stage drops datagrams.
 pub fn lost_datagrams(stage: &Stage, reading: Option<&Reading>) -> Finding {
@@ -75,6 +77,18 @@ pub fn lost_datagrams(stage: &Stage, reading: Option<&Reading>) -> Finding {
     .setting(about)
 }
 
+/// The finding about datagrams that wait at the end in the socket of a program that reads too slowly; none where the
+/// program keeps up.
+pub fn late_datagrams(host: &str, reading: &Reading) -> Option<Finding> {
+    let late = Finding { rule: LATE, code: "udp", does: "keeps", ..Finding::new("", None) };
+    reading.is_too_slow().then(|| {
+        Finding { who: format!("The program on {host}"), place: Some(host.into()), ..late }
+            .because(why_unread(host, Some(reading)))
+            .cure(cure_of_reader(reading))
+            .setting(setting("read()", host, AskedBy::Program))
+    })
+}
+
 /// Share of the time with datagrams that wait from which on the CPU is busy.
 const BUSY: f64 = 0.8;
 /// Share of the drops in pauses from which on pauses cost them.
@@ -100,32 +114,43 @@ fn why_unread(host: &str, reading: Option<&Reading>) -> String {
     }
 }
 
+/// Cure of a program that reads less than comes.
+fn cure_of_reader(reading: &Reading) -> String {
+    let first = match reading.cpu >= BUSY {
+        true => "Give the program more CPU",
+        false => "Let the program read faster",
+    };
+    format!(
+        "{first}, or send more slowly: a larger SO_RCVBUF helps only where a burst ends before it is full"
+    )
+}
+
 /// Cure where a socket drops datagrams.
 fn cure_of_socket(host: &str, stage: &Stage, reading: Option<&Reading>) -> String {
     let most = format!("net.core.rmem_max of {host}");
     // The kernel doubles a program's request.
     let has = stage.capacity.unwrap_or_default() / 2;
     match reading {
-        Some(own) if own.is_too_slow() => {
-            let first = if own.cpu >= BUSY {
-                "Give the program more CPU"
-            } else {
-                "Let the program read faster"
-            };
-            format!(
-                "{first}, or send more slowly: a larger SO_RCVBUF helps only where a burst ends before it is full"
-            )
-        }
+        Some(own) if own.is_too_slow() => cure_of_reader(own),
 
         // A buffer for one pause helps only a reader that keeps up otherwise.
         Some(own)
             if own.paused_drops >= PAUSES && own.cpu < BUSY && own.pause_rcvbuf > Some(has) =>
         {
-            format!(
-                "Let the program ask for an SO_RCVBUF of {}, which holds what comes meanwhile, and raise {most} to as much, or \
-                 let it read sooner",
-                bytes(own.pause_rcvbuf.unwrap_or_default())
-            )
+            let needed = own.pause_rcvbuf.unwrap_or_default();
+            let held = format!("{}, which holds what comes meanwhile", bytes(needed));
+
+            // A program that asks for enough gets no more than the sysctl allows.
+            match own.asked_rcvbuf.filter(|asked| *asked >= needed) {
+                Some(asked) => format!(
+                    "Raise {most} to {held}: the program asks for an SO_RCVBUF of {} today, and gets {}; or let it read sooner",
+                    bytes(asked),
+                    bytes(has)
+                ),
+                None => format!(
+                    "Let the program ask for an SO_RCVBUF of {held}, and raise {most} to as much, or let it read sooner"
+                ),
+            }
         }
         // Without a known pause no size can be named.
         _ => format!(

@@ -78,7 +78,7 @@ pub use context::{Context, FULL};
 pub use finding::{Finding, setting, valued};
 pub use known::{CAUSES, HEALTHY, Known, by_code, group, twins, would_decide};
 pub use link::LINK;
-pub use lost_datagrams::{DROPS, lost_datagrams};
+pub use lost_datagrams::{DROPS, late_datagrams, lost_datagrams};
 pub use subject::{One, Subject};
 
 use fullpipe_base::limits;
