@@ -1,10 +1,10 @@
 //! Gain of a run over another one where programs send messages: at rates that are alike their time decides.
 
 /// Change of a rate below which it counts as none.
-const COUNTS: f64 = 0.02;
+pub const COUNTS: f64 = 0.02;
 /// Change in the time of messages below which it counts as chance: ticks of timers move a message by some percent. The rate of a
 /// program that sends by the clock changes by chance, too: a run has one message more or less.
-const SOONER: f64 = 0.1;
+pub const SOONER: f64 = 0.1;
 
 /// Quotient of the times of messages, the old one over the new one, where it is the gain. None where the rates decide.
 ///

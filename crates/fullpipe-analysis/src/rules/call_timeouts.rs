@@ -80,8 +80,12 @@ fn repeated(own: &Nfs, mount: &Mount, timeo: Option<Time>) -> String {
         "the server does them again"
     };
     match own.requests {
+        Some(calls) if calls.sent_again == 1 => format!(
+            "of {} calls one was sent again before its answer came, and {work}",
+            numbers::count(calls.count)
+        ),
         Some(calls) => format!(
-            "{} calls were sent {} times more before their answers came, and {work}",
+            "{} calls were sent again {} times in all before their answers came, and {work}",
             numbers::count(calls.count),
             numbers::count(calls.sent_again)
         ),

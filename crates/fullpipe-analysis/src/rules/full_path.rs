@@ -1,7 +1,7 @@
 //! A full path has no cure, but a buffer that keeps the last part of it back has.
 
 use super::link::LINK;
-use super::{Amendment, Cause, Context, Finding};
+use super::{Amendment, Cause, Context, Finding, call_timeouts};
 use crate::document::Grade;
 use fullpipe_base::limits::{self, Group};
 
@@ -26,8 +26,8 @@ fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
     // A small buffer costs rate as long as the path is not quite full.
     let costs = is_buffer && is_small && !is_filled;
 
-    // A larger MSS raises what the full path carries.
-    let gains = finding.code == "small_mss";
+    // A larger MSS raises what the full path carries, and data that is sent again fills it for nothing.
+    let gains = finding.code == "small_mss" || finding.rule == call_timeouts::RULE.name;
     match grade == Grade::Full && finding.queue_ms.is_none() && !costs && !gains {
         // Limits that hold the flows at times leave the path full.
         true if cause.limit != LINK => finding.cure("The path is full all the same: set nothing"),

@@ -1,8 +1,8 @@
-//! Acknowledged bytes of some flows, over their own time.
+//! Acknowledged bytes of some flows that their programs have read, over their own time.
 
 use super::calls::Calls;
 use crate::analysis::document::Messages;
-use crate::gain::in_time;
+use crate::gain::{COUNTS, SOONER, in_time};
 use crate::scenario::{App, DatagramKind, Datagrams, Resolved};
 use fullpipe_base::trace::{Counter, Event, EventKind, FlowSample, Sink, StageInfo, StageSample};
 use fullpipe_base::units::Time;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// Acknowledged payload of the judged flows, and the time in which they had it acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// Acknowledged payload of all judged flows, bytes; of a mount that of answered calls, each once.
+    /// Acknowledged and read payload of all judged flows, bytes; of a mount that of answered calls, each once.
     pub bytes: u64,
     /// Median time of their messages, ms; absent without messages.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -32,12 +32,13 @@ impl Measured {
         if self.seconds > 0.0 { self.bytes as f64 * 8e-6 / self.seconds } else { 0.0 }
     }
 
-    /// Quotient of this rate and another one; of the times of messages, where the rates are alike. None where nothing was
-    /// acknowledged.
+    /// Quotient of this rate and another one; of the times of messages, where they come sooner and no fewer of them. None
+    /// where nothing was acknowledged.
     pub(super) fn gain(&self, base: &Measured) -> Option<f64> {
         let rates = (base.mbit() > 0.0).then(|| self.mbit() / base.mbit())?;
         let times = base.message_ms.zip(self.message_ms).map(|(old, new)| old / new.max(1e-6));
-        Some(in_time(rates, times, self.by_the_clock).unwrap_or(rates))
+        let sooner = times.filter(|own| *own >= 1.0 + SOONER && rates >= 1.0 - COUNTS);
+        Some(sooner.or(in_time(rates, times, self.by_the_clock)).unwrap_or(rates))
     }
 }
 
@@ -181,8 +182,13 @@ impl Sink for Acked {
 
     fn flow(&mut self, sample: &FlowSample) {
         let Some(Some(flow)) = self.flows.get_mut(usize::from(sample.flow)) else { return };
-        if sample.time <= flow.until && sample.bytes_acked > flow.acked {
-            (flow.acked, flow.last) = (sample.bytes_acked, sample.time);
+        // What waits for its reader is not there yet. Calls have a count of their own.
+        let done = match self.calls {
+            Some(_) => sample.bytes_acked,
+            None => sample.bytes_acked.min(sample.bytes_delivered),
+        };
+        if sample.time <= flow.until && done > flow.acked {
+            (flow.acked, flow.last) = (done, sample.time);
             if let Some(calls) = &mut self.calls {
                 calls.acked(sample.bytes_acked, sample.time);
             }

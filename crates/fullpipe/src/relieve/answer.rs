@@ -103,8 +103,9 @@ fn of_flows(run: &Run, refused: Option<&str>) -> String {
 
     // Messages may come sooner at the same rate.
     if let Some([before, after]) = sooner(run, best) {
+        let at = if then == now { then } else { format!("{then} instead of {now}") };
         return format!(
-            "{so_far}{label} alone brings messages sooner: half of them within {after} instead of {before}, at {then}; {rest}."
+            "{so_far}{label} alone brings messages sooner: half of them within {after} instead of {before}, at {at}; {rest}."
         );
     }
     format!("{so_far}{alone} {gain} as much: {now} -> {then}; {rest}.")
@@ -112,7 +113,7 @@ fn of_flows(run: &Run, refused: Option<&str>) -> String {
 
 /// Median times of messages as it is and with a relief, where its gain is theirs.
 fn sooner(run: &Run, own: &Tried) -> Option<[String; 2]> {
-    // Where the rates are alike, the gain is the quotient of the times.
+    // A gain that is not the quotient of the rates is that of the times.
     let is_of_rates = (own.gain? - own.mbit? / run.mbit?).abs() < 1e-9;
     (!is_of_rates).then_some([ms(run.message_ms?), ms(own.message_ms?)])
 }

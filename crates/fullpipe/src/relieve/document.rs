@@ -5,6 +5,9 @@ use super::{GAIN, Measured, answer};
 use crate::scenario::Scenario;
 use serde::{Deserialize, Serialize};
 
+/// Part by which two gains differ at most that count as alike.
+const ALIKE: f64 = 0.02;
+
 /// Answers of a scenario's runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Relieved {
@@ -66,8 +69,8 @@ pub struct Tried {
     /// Share of the datagrams of UDP that were read with it (0 to 1); absent without datagrams.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub arrived: Option<f64>,
-    /// Quotient of that rate and the rate as it is; of the times of messages as it is and with it, where the rates are
-    /// alike. Absent where either is absent, or where nothing was acknowledged.
+    /// Quotient of that rate and the rate as it is; of the times of messages as it is and with it, where messages come
+    /// sooner and no fewer of them. Absent where either is absent, or where nothing was acknowledged.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gain: Option<f64>,
     /// Reason why the engine cannot run it.
@@ -93,8 +96,11 @@ impl Relieved {
             let mut reliefs: Vec<Tried> =
                 own().filter_map(|(trial, outcome)| Tried::new(trial, outcome, measured)).collect();
 
-            // The largest gain comes first.
-            reliefs.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+            // The largest gain comes first, and of gains that are alike the largest rate.
+            let rate = |own: &Tried| own.mbit.unwrap_or(0.0);
+            let alike = |gain: f64| (gain.max(1e-9).ln() / ALIKE).round();
+            reliefs.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
+            reliefs.sort_by(|a, b| alike(rank(b)).total_cmp(&alike(rank(a))));
             let reliefs = without_needless(reliefs);
             let judged = super::reliefs::judged(&plan.resolved);
             let flows = judged.into_iter().map(|index| plan.resolved.flow[index].name.clone());

@@ -110,7 +110,7 @@ pub const CASES: &[Case] = &[
         "16-nfs-timeo",
         "rsize 1 MiB",
         "sender",
-        &["NFS calls that time out", "times more before their answers", "timeo=600"],
+        &["NFS calls that time out", "times in all before their answers", "timeo=600"],
         Some("timeo=600"),
     ),
     case("17-notsent-lowat", "lowat 128 KiB", "link", &["The path is full", "set nothing"], None),
