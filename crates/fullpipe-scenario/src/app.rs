@@ -60,6 +60,14 @@ fn strange(app: &AppTable, kind: AppKind) -> Vec<(&'static str, Place)> {
         .collect()
 }
 
+/// Kind of a program, or the last kind with a key.
+fn kind_with(app: &AppTable, key: &str) -> Option<AppKind> {
+    match &app.program {
+        Some(at) if key == "program" => Some(at.value.kind()),
+        _ => AppKind::VALUES.iter().rfind(|kind| keys(**kind).all.contains(&key)).copied(),
+    }
+}
+
 /// Keys that the kind needs, and that are not there. A program has the limit of its kind.
 fn missing(app: &AppTable, kind: AppKind) -> Vec<&'static str> {
     let own = keys(kind);
@@ -96,6 +104,7 @@ pub(super) fn resolve(app: &AppTable, write: u64, cx: &mut Context) -> Option<Ap
     for (key, place) in strange(app, kind) {
         let this = if key == "program" { "such `program`".into() } else { format!("`{key}`") };
         let what = format!("an application of kind \"{name}\" has no {this}");
+        let example = kind_with(app, key).map_or(example, |kind| keys(kind).example);
         cx.error("conflict", place, what).expected(example);
     }
     let place = app.kind.as_ref().map_or(app.place, |at| at.place);

@@ -74,7 +74,7 @@ fn asks<'a>(flow: &Flow, to: &At<String>, flows: &'a [Flow], cx: &mut Context) -
     let name = |flow: &'a Flow| flow.name.as_ref().map(|name| name.value.0.as_str());
     let Some(asks) = flows.iter().find(|flow| name(flow) == Some(to.value.as_str())) else {
         cx.error("unknown-name", to.place, format!("no flow is called \"{}\"", to.value))
-            .names(&to.value, flows.iter().filter_map(name));
+            .names(&to.value, flows.iter().filter(|own| own.reply_to.is_none()).filter_map(name));
         return None;
     };
 

@@ -113,14 +113,37 @@ fn line(columns: &[Column], row: &[String], widths: &[usize], gap: usize) -> Str
     out.trim_end().to_string()
 }
 
+/// Units that stay in the line of their number.
+const UNITS: &[&str] = &[
+    "%", "s", "ms", "us", "ns", "b/s", "kb/s", "Mb/s", "Gb/s", "KiB/s", "bytes", "kB", "MB", "GB",
+    "KiB", "MiB", "GiB",
+];
+
+/// Words of a text. A number and its unit are one.
+pub fn words_of(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let unit = word.trim_end_matches([',', '.', ';', ':', ')']);
+        match words.last_mut() {
+            Some(number)
+                if UNITS.contains(&unit) && number.ends_with(|c: char| c.is_ascii_digit()) =>
+            {
+                *number += &format!(" {word}");
+            }
+            _ => words.push(word.into()),
+        }
+    }
+    words
+}
+
 /// Breaks `text` at spaces into lines of at most `width`, each beginning with `indent`. A word longer
-/// than that is cut.
+/// than that is cut, and a number stays with its unit.
 pub fn wrap(text: &str, indent: &str, width: usize) -> Vec<String> {
     let room = width - indent.chars().count();
     let mut lines: Vec<String> = Vec::new();
     let mut current = String::new();
-    for word in text.split_whitespace() {
-        for piece in pieces(word, room) {
+    for word in words_of(text) {
+        for piece in pieces(&word, room) {
             let fits = current.chars().count() + 1 + piece.chars().count() <= room;
             if !current.is_empty() && !fits {
                 lines.push(std::mem::take(&mut current));
@@ -161,6 +184,15 @@ mod tests {
         assert_eq!(fitted(&columns, rows(), &names, 40)[2], "  a very long name   1");
         let cut = fitted(&columns, rows(), &names, 14);
         assert_eq!(cut[2..], [" a ver…name  1", " b          22"]);
+    }
+
+    #[test]
+    fn a_number_stays_with_its_unit() {
+        let text = "connecting 0.5 %, and half of them within 25.3 ms.";
+        assert_eq!(
+            wrap(text, "", 16),
+            ["connecting", "0.5 %, and half", "of them within", "25.3 ms."]
+        );
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub mod newcomer;
 pub mod page;
 mod shown;
 mod slowest;
+mod spans;
 pub mod text;
 pub mod trial;
 

@@ -6,6 +6,7 @@
 use super::case::{Asked, Case};
 use super::edit::{Edit, edited};
 use super::slowest::{Slowest, slowest};
+use super::spans::{main_life, window};
 use crate::analysis::document::{Grade, Headline, Run};
 use crate::analysis::rules::{DROPS, HEALTHY};
 use crate::analysis::{self, Made, RunMeta};
@@ -341,7 +342,7 @@ fn outcome_of(
     let flows = || resolved.flow.iter().zip(counts).filter(|(_, counts)| **counts);
 
     // The part of the run in which most of the counted flows send.
-    let [start, until] = main_life(counts, recording, resolved, end);
+    let [start, until] = main_life(counts, recording, resolved, &run, end);
     let all = window(case, counts, recording, [start, until]);
     // A transfer of fixed size is judged by all of its life, an endless flow by its settled rate.
     let is_finite = flows().all(|(flow, _)| flow.bytes.is_some()) && until < end;
@@ -410,66 +411,6 @@ fn is_healthy(headline: Option<&Headline>) -> bool {
         own.rule.as_deref().is_some_and(|rule| FULL_RULES.contains(&rule))
             && own.code.as_deref() == Some(HEALTHY)
     })
-}
-
-/// Beginning and end of the flow with the most data acknowledged; for a loop of connections, of the whole loop.
-fn main_life(counts: &[bool], recording: &Recording, run: &Resolved, end: Time) -> [Time; 2] {
-    let mut acked = vec![0; counts.len()];
-    let mut busy = vec![Time::ZERO; counts.len()];
-    for sample in &recording.flows {
-        let flow = usize::from(sample.flow);
-        if counts.get(flow) == Some(&true) {
-            acked[flow] = sample.bytes_acked;
-            if sample.in_flight > 0 {
-                busy[flow] = sample.time;
-            }
-        }
-    }
-    let counted = || (0..counts.len()).filter(|flow| counts[*flow]);
-    if counted().any(|flow| run.flow[flow].after.is_some()) {
-        let start = counted().map(|flow| run.flow[flow].start).min();
-        let last = counted().map(|flow| busy[flow]).max();
-        return [start.unwrap_or(Time::ZERO), last.unwrap_or(end).min(end)];
-    }
-    let most = counted().max_by_key(|flow| acked[*flow]);
-    most.map_or([Time::ZERO, end], |flow| [run.flow[flow].start, busy[flow].min(end)])
-}
-
-/// Rate and delay within a span.
-#[derive(Clone, Copy)]
-struct Window {
-    mbit: f64,
-    queue_ms: f64,
-    inflation: f64,
-}
-
-fn window(case: &Case, counts: &[bool], recording: &Recording, [from, until]: [Time; 2]) -> Window {
-    let mut first: Vec<Option<u64>> = vec![None; counts.len()];
-    let mut last: Vec<u64> = vec![0; counts.len()];
-    let mut trips: Vec<Vec<u32>> = vec![Vec::new(); counts.len()];
-    for sample in
-        recording.flows.iter().filter(|sample| counts.get(usize::from(sample.flow)) == Some(&true))
-    {
-        let flow = usize::from(sample.flow);
-        if sample.time <= from {
-            first[flow] = Some(sample.bytes_acked);
-        } else if sample.time <= until && sample.srtt_us > 0 && sample.in_flight > 0 {
-            trips[flow].push(sample.srtt_us);
-        }
-        if sample.time <= until {
-            last[flow] = sample.bytes_acked;
-        }
-    }
-    let acked: u64 = last.iter().zip(&first).map(|(b, a)| b - a.unwrap_or(0)).sum();
-    let seconds = until.saturating_sub(from).as_secs_f64();
-    let mbit = if seconds > 0.0 { acked as f64 * 8.0 / seconds / 1e6 } else { 0.0 };
-    let base_ms = case.round_trip.as_ns() as f64 / 1e6;
-    let medians = trips.iter_mut().filter_map(|own| {
-        own.sort_unstable();
-        own.get(own.len() / 2).map(|us| f64::from(*us) / 1e3)
-    });
-    let worst = medians.fold(base_ms, f64::max);
-    Window { mbit, queue_ms: worst - base_ms, inflation: worst / base_ms.max(1e-6) }
 }
 
 /// The run with the least rate, with the worst delay of all and the unevenness.

@@ -4,6 +4,7 @@ use super::proof::Proof;
 use super::{Advice, Demand};
 use crate::advice::files::File;
 use crate::numbers;
+use crate::report::terminal::grid::words_of;
 use crate::scenario::outline;
 use std::fmt::Write;
 
@@ -120,12 +121,12 @@ fn files(out: &mut String, files: &[File], hosts: &str) {
 pub fn wrapped(out: &mut String, indent: &str, text: &str) {
     let mut line = indent.to_string();
     let blank = " ".repeat(indent.chars().count());
-    for word in text.split(' ') {
+    for word in words_of(text) {
         if line.chars().count() + word.chars().count() > WIDTH && line.trim() != indent.trim() {
             let _ = writeln!(out, "{}", line.trim_end());
             line.clone_from(&blank);
         }
-        line.push_str(word);
+        line.push_str(&word);
         line.push(' ');
     }
     let _ = writeln!(out, "{}", line.trim_end());
