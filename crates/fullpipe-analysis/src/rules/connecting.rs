@@ -1,7 +1,7 @@
 //! The handshake takes long: a lost SYN or SYN-ACK, or a transfer that is short against its round trip.
 
 use super::{Cause, Context, Finding, Rule, When, setting};
-use crate::document::AskedBy;
+use crate::document::{AskedBy, Grade};
 use fullpipe_base::trace::EventKind;
 use fullpipe_base::units::Time;
 
@@ -29,12 +29,16 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 
     // A handshake in time makes the transfer, or the run, too short.
     if !is_late {
+        let longer = "Let the run last some round trips";
         let (why, cure) = match took {
+            None => ("the run ends before the handshake does", longer),
+            Some(_) if context.grade == Grade::Failed => {
+                ("the run ends before the first data arrives", longer)
+            }
             Some(_) => (
                 "the transfer is short against the round trip of the handshake",
                 super::few_round_trips::reuse(context),
             ),
-            None => ("the run ends before the handshake does", "Let the run last some round trips"),
         };
         let about = setting("connection", from, AskedBy::Program);
         let finding = finding.because(why).cure(cure).setting(about);

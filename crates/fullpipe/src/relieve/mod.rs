@@ -2,7 +2,7 @@
 //! alone.
 //!
 //! [`reliefs`] makes the reliefs that a scenario can take, as data: keys to set, as after `--set`. [`trials`] pairs each run of
-//! a scenario with its reliefs, [`make`] runs them, and [`Relieved`] ranks the gains. A gain is judged in acknowledged
+//! a scenario with its reliefs, [`make`] runs them, and [`Relieved`] ranks the gains. A gain is judged in acknowledged and read
 //! bytes over the flows' own time. For transfers of a fixed size that is the inverse of their time.
 //!
 //! Limits:
