@@ -4,8 +4,10 @@ use crate::diag;
 use crate::message::{HEAD, Message, attributes, kind};
 use crate::netlink::Netlink;
 use crate::qdisc::{Counted, Qdisc};
+use std::fs;
 use std::io;
 use std::net::IpAddr;
+use std::path::Path;
 
 // include/uapi/linux/rtnetlink.h
 const RTM_NEWLINK: u16 = 16;
@@ -35,6 +37,23 @@ pub struct Device {
     pub name: String,
     /// Largest IP packet, bytes.
     pub mtu: u32,
+    /// Rate of its link, Mb/s; none of a virtual device, which hands packets on at once, and where it is not seen.
+    pub speed: Option<u64>,
+}
+
+/// Directory of all devices (sysfs).
+const CLASS: &str = "/sys/class/net";
+
+/// Rate of a card's link, Mb/s. A card has a bus (`device`), which virtual devices lack; they have a speed all the same.
+///
+/// sysfs may be that of another namespace, so number and name have to agree.
+fn speed(class: &Path, index: u32, name: &str) -> Option<u64> {
+    let device = class.join(name);
+    let number = |file: &str| -> Option<u64> {
+        fs::read_to_string(device.join(file)).ok()?.trim().parse().ok()
+    };
+    let is_it = number("ifindex") == Some(index.into()) && device.join("device").exists();
+    is_it.then(|| number("speed")).flatten().filter(|speed| *speed > 0)
 }
 
 /// Questions about the devices of a namespace.
@@ -85,11 +104,9 @@ impl Devices {
             let about = body.get(LINK..)?;
             let name = attribute(about, IFLA_IFNAME)?.split(|byte| *byte == 0).next()?;
             let mtu = attribute(about, IFLA_MTU)?;
-            Some(Device {
-                index,
-                name: String::from_utf8_lossy(name).into(),
-                mtu: u32::from_ne_bytes(mtu.try_into().ok()?),
-            })
+            let name = String::from_utf8_lossy(name).to_string();
+            let speed = speed(Path::new(CLASS), index, &name);
+            Some(Device { index, name, mtu: u32::from_ne_bytes(mtu.try_into().ok()?), speed })
         }))
     }
 

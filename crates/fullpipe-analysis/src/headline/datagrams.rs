@@ -12,6 +12,10 @@ use fullpipe_base::path::Direction;
 const LOSSY: f64 = 0.1;
 /// Undelivered share that is worth a word beside flows, which cost other traffic some packets.
 const NOTICED: f64 = 0.01;
+/// Part of the rate that a program asks for from which on it has that rate.
+const KEPT: f64 = 0.95;
+/// Share of the time from which on a CPU holds a program back.
+const BUSY: f64 = 0.9;
 /// Undelivered share that is worth a word.
 const SOME: f64 = 0.001;
 
@@ -50,11 +54,8 @@ pub fn headline(meta: &RunMeta, run: &Run, own: &Datagrams) -> Headline {
 
     // Some loss at the end of a run is data in flight.
     if lost < SOME {
-        let text = sentences([
-            first,
-            format!("All {} datagrams of {} arrive", numbers::count(own.sent), own.name),
-        ]);
-        return Headline { text, ..base };
+        let all = format!("All {} datagrams of {} arrive", numbers::count(own.sent), own.name);
+        return Headline { text: sentences([first, all, held_by_cpu(own)]), ..base };
     }
     let count =
         format!("{} of {} datagrams", numbers::count(own.undelivered), numbers::count(own.sent));
@@ -79,6 +80,21 @@ pub fn headline(meta: &RunMeta, run: &Run, own: &Datagrams) -> Headline {
             let found = lost_datagrams(stage, own.reading.as_ref());
             at_place(base, found, &first, &count, lost)
         }
+    }
+}
+
+/// Sentence on the CPU of a sending host that keeps its program from the rate that it asks for; empty where it does not.
+fn held_by_cpu(own: &Datagrams) -> String {
+    let host = if own.backward { "receiver" } else { "sender" };
+    let rates = own.requested_mbit.zip(own.sent_mbit);
+    let is_slower = rates.is_some_and(|(asked, sent)| sent < KEPT * asked);
+    match own.cpu.filter(|cpu| is_slower && cpu.sender >= BUSY) {
+        Some(cpu) => format!(
+            "The CPU of {host} sends no more: it is busy {} of the time. Let the program send larger datagrams, or several in \
+             one call (UDP_SEGMENT, sendmmsg)",
+            percent(cpu.sender)
+        ),
+        None => String::new(),
     }
 }
 

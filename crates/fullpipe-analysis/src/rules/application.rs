@@ -1,15 +1,24 @@
 //! The program on the sending host gives TCP no more to send.
 
-use super::dialogue::times;
+use super::dialogue::{HABIT, in_words, messages, times};
+use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 use crate::numbers;
-use crate::words::percent;
+use crate::words::{ms, percent};
+use fullpipe_base::limits::Limit;
+use fullpipe_scenario::config::System;
 
 /// The rule.
 pub const RULE: Rule =
     Rule { name: "application", code: "app_write", when: When::Held(&["application"]), find };
 
+/// Time of a message over the least one from which on it is late.
+const LATE: f64 = 1.5;
+/// Part of that delay that slow start has to explain.
+const EXPLAINS: f64 = 0.5;
+/// Name of the limit of slow start.
+const SLOW_START: &str = Limit::CwndSlowStart.about().name;
 /// Share of a flow's life from which on the program sets the rate.
 const MOST: f64 = 0.5;
 
@@ -17,6 +26,9 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
     let host = &one.meta.hosts[0];
     let finding = Finding::new(format!("The program on {host}"), cause.place.clone());
+    if let Some(restarts) = restarts(context, one) {
+        return Some(restarts);
+    }
     // TCP waits for the program most of the time: the rate is the program's own.
     let as_asked = cause.share >= MOST;
     let pauses = context.pauses(one);
@@ -51,6 +63,46 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             .cure("TCP is not in the way: look at the program")
             .setting(setting("write()", host, AskedBy::Program)),
     )
+}
+
+/// Slow starts after the pauses of a program, where they make its messages late; none where another cause does, or none is
+/// late.
+fn restarts(context: &Context, one: &One) -> Option<Finding> {
+    let messages = messages(context, one).filter(|own| own.count >= HABIT)?;
+    let bits = one.meta.settings.message? as f64 * 8.0;
+    let path = one.meta.base_rtt?.as_secs_f64() / 2.0;
+    let least_ms = (path + bits / (context.subject.allowed_mbit()? * 1e6)) * 1e3;
+    let life = &context.lives.flows[one.index];
+    let slow_s = one.share(SLOW_START) * life.end.saturating_sub(life.start).as_secs_f64();
+    let late_s = (messages.median_ms - least_ms) * 1e-3 * messages.count as f64;
+    if messages.median_ms < LATE * least_ms || slow_s < EXPLAINS * late_s {
+        return None;
+    }
+    let host = &one.meta.hosts[0];
+    let sysctl = "net.ipv4.tcp_slow_start_after_idle";
+    let found = Finding {
+        does: "delays the messages of",
+        share: Some(one.share(SLOW_START)),
+        as_asked: true,
+        ..Finding::new(format!("Slow start of {host}"), Some(host.clone()))
+    };
+    let found = found
+        .because(format!(
+            "cwnd starts again after each pause of the program; {}, and the path needs {} for one",
+            in_words(&messages),
+            ms(least_ms)
+        ))
+        .code("app_onoff");
+
+    // Windows has no such switch.
+    Some(match one.meta.settings.systems[0] {
+        System::Linux => found
+            .cure(format!("Set {sysctl} of {host} to 0, or raise initcwnd on {host}"))
+            .setting(setting(sysctl, host, AskedBy::Sysctl)),
+        _ => found
+            .cure(format!("Raise the first cwnd of {host}, or let its program send all the time"))
+            .setting(setting("write()", host, AskedBy::Program)),
+    })
 }
 
 /// Number of pauses: "once", "3 times".

@@ -38,6 +38,14 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         "Let ICMP \"fragmentation needed\" through or clamp the MSS there{to}; without that router set"
     );
 
+    // Windows has neither that sysctl nor routes with an MTU.
+    if one.meta.settings.systems[0].is_windows() {
+        let own = format!(
+            "{router} a smaller mtu of the interface of {from} (netsh interface ipv4 set subinterface)"
+        );
+        return Some(finding.cure(own).setting(setting("interface mtu", from, AskedBy::Device)));
+    }
+
     // A sender that probes has no better level of the sysctl to take.
     Some(match one.meta.settings.hosts[0].mtu_probing {
         true => finding

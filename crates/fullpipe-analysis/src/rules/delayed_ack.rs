@@ -14,6 +14,7 @@ use super::{Cause, Context, Finding, One, Rule, When, setting};
 use crate::document::{AskedBy, Messages};
 use crate::held_parts::{DELAYED_S, HeldParts};
 use crate::words::{ms, percent};
+use fullpipe_scenario::config::System;
 
 /// The rule.
 pub const RULE: Rule =
@@ -67,7 +68,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             ))
             .setting(setting("TCP_CORK", &first.host, AskedBy::Program)),
         false => found
-            .cure(match first.awaits_delayed_ack(&own) {
+            .cure(match first.awaits_delayed_ack(&own) && first.is_to_linux {
                 true => format!(
                     "Let the program on {hosts} set TCP_NODELAY{or}; or, with Linux at the other end, let the program there set \
                      TCP_QUICKACK after each read"
@@ -103,6 +104,8 @@ struct Side {
     host: String,
     /// The host that acknowledges.
     to: String,
+    /// Whether that is Linux, as far as it is known.
+    is_to_linux: bool,
     held: HeldParts,
     /// Whether the program sets TCP_CORK, as far as it is known.
     sets_cork: bool,
@@ -133,7 +136,8 @@ impl Talk {
             let is_in_one_write =
                 own.message.zip(own.write).is_some_and(|(size, write)| size <= write.into());
             let held = HeldParts::of(&context.traces.flows[index], context.meta.mss);
-            Side { host, to, held, sets_cork: own.is_corked, is_in_one_write }
+            let is_to_linux = own.systems[1] == System::Linux;
+            Side { host, to, is_to_linux, held, sets_cork: own.is_corked, is_in_one_write }
         };
         Some(Talk {
             first: side(one.index),

@@ -15,6 +15,11 @@ const SEVERAL: f64 = 1.5;
 /// Share of a full segment below which the mean segment ends a message.
 const WHOLE: f64 = 0.9;
 
+/// Part of a round trip after an answer within which a request is written at once.
+const AT_ONCE: f64 = 0.1;
+/// Part of the requests that has to follow answers where the program waits for them.
+const MOST: f64 = 0.5;
+
 /// A flow that a cause holds, and the flow the other way.
 #[derive(Clone, Copy)]
 pub struct Dialogue<'a> {
@@ -48,6 +53,25 @@ impl<'a> Dialogue<'a> {
     /// Whether the flow that is held answers the other one.
     pub fn answers(&self) -> bool {
         began(self.theirs) < began(self.own)
+    }
+
+    /// Whether most requests are written as an answer arrives: the program waits for it. One that writes by the clock does not.
+    pub fn waits(&self) -> bool {
+        let asks = if self.answers() { self.theirs } else { self.own };
+        let answered = asks.events.iter().filter(|event| event.kind == EventKind::Answered);
+        let (mut begins, mut ends): (Vec<u64>, Vec<u64>) =
+            answered.map(|event| (event.time.0.saturating_sub(event.value), event.time.0)).unzip();
+        begins.sort_unstable();
+        ends.sort_unstable();
+        let soon = (AT_ONCE * self.base_s * 1e9) as u64;
+        let follows = |begin: &&u64| {
+            let before = ends.partition_point(|end| end <= begin);
+            before > 0 && **begin - ends[before - 1] <= soon
+        };
+
+        // The first requests have no answer before them. Without events nothing speaks against it.
+        let all = begins.len().saturating_sub(1);
+        begins.iter().filter(follows).count() as f64 >= MOST * all as f64
     }
 
     /// Whether the side that began had several of its messages without an answer at some moment.

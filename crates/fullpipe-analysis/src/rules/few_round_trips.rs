@@ -55,13 +55,17 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let found = |what: String, host: &str| {
         Finding { grows: true, ..Finding::new(what, Some(host.into())) }.because(few)
     };
+    let first = match one.meta.settings.systems[0].is_windows() {
+        true => "InitialCongestionWindowMss (Set-NetTCPSetting)",
+        false => "initcwnd",
+    };
     Some(match is_window {
         true => found(format!("The growing receive window of {to}"), to).cure(format!(
             "{reuse}, or send more at a time: autotuning grows the window with each round trip"
         )),
         false => found("Slow start".into(), from)
             .cure(format!(
-                "{reuse}, send more at a time, or raise initcwnd on {from}{}",
+                "{reuse}, send more at a time, or raise {first} on {from}{}",
                 narrower(context)
             ))
             .setting(setting("initcwnd", from, AskedBy::Sysctl)),

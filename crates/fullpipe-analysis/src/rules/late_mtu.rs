@@ -15,6 +15,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
     let [from, _] = &one.meta.hosts;
     let (before, after) = fallen(context, one)?;
+    let what = if one.meta.settings.systems[0].is_windows() { "interface" } else { "route" };
     let [before, after] = [before, after].map(|mtu| numbers::count(mtu.into()));
     Some(
         plain
@@ -23,7 +24,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
                  trip later; all that was out is sent again"
             ))
             .cure(format!(
-                "Set mtu {after} on the route of {from}, or clamp the MSS at {}, so that the first segments pass",
+                "Set mtu {after} on the {what} of {from}, or clamp the MSS at {}, so that the first segments pass",
                 stage.name
             )),
     )

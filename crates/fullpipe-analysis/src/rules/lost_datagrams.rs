@@ -59,6 +59,11 @@ pub fn lost_datagrams(stage: &Stage, reading: Option<&Reading>) -> Finding {
             "Send more slowly, or raise rate and burst of the policer".into(),
             setting("burst", &stage.name, AskedBy::Path),
         ),
+        "mtu" => (
+            "they are larger than it passes".into(),
+            "Send smaller datagrams: no larger than its MTU less 28 bytes of headers (path MTU discovery, or a fixed size)".into(),
+            setting("size", &stage.name, AskedBy::Program),
+        ),
         // All other stages are queues in front of a rate.
         _ => (
             format!("its queue allows {value}"),

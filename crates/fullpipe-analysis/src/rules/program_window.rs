@@ -31,7 +31,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let [from, to] = &one.meta.hosts;
 
     // Only data ahead of the answers has a window.
-    let dialogue = Dialogue::of(context, one).filter(Dialogue::is_ahead)?;
+    let is_held = |own: &Dialogue| own.is_ahead() && own.waits();
+    let dialogue = Dialogue::of(context, one).filter(is_held)?;
     let Dialogue { own, theirs, base_s, .. } = dialogue;
 
     // Answers must be small and many: a window's updates, not data of their own.

@@ -27,7 +27,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let [from, to] = &one.meta.hosts;
 
     // A flow that sends ahead does not wait for answers.
-    let dialogue = Dialogue::of(context, one).filter(|own| !own.is_ahead())?;
+    let dialogue = Dialogue::of(context, one).filter(|own| !own.is_ahead() && own.waits())?;
     let Dialogue { base_s, lived_s: lived, turns, .. } = dialogue;
 
     // The waits must explain the cause's time, and fit into the flow's life.

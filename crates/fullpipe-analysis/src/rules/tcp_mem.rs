@@ -5,7 +5,7 @@
 
 use super::{Cause, Context, Finding, Rule, When, valued};
 use crate::document::AskedBy;
-use crate::lookup::host_of;
+use crate::lookup::{FlowTrace, host_of};
 use crate::meta::FlowMeta;
 use crate::numbers;
 use crate::words::{bytes, percent};
@@ -83,6 +83,8 @@ fn find(context: &Context, cause: &Cause, host: &str) -> Option<Finding> {
         format!(", and {who} {verb} {} of what is in use", percent(*share))
     });
     let let_it = match &holder {
+        // What waits to be acknowledged is not for a program to read.
+        Some(_) if full.is_sent(context, host) => "Raise".into(),
         Some((who, _)) => format!("Let the program of {who} read, or close, or raise"),
         None => "Look which sockets hold it (ss -tm), or raise".into(),
     };
@@ -151,6 +153,17 @@ impl Fullest {
         let fullest = all.into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
         let (time, bytes) = fullest.unwrap_or_default();
         Fullest { time, bytes }
+    }
+
+    /// Whether most of it is data that the host sends.
+    fn is_sent(&self, context: &Context, host: &str) -> bool {
+        let flows = context.meta.flows.iter().zip(&context.traces.flows);
+        let sending = flows.filter(|(flow, _)| flow.hosts[0] == host);
+        let at = |trace: &FlowTrace| {
+            let own = trace.samples.iter().find(|sample| sample.time == self.time);
+            own.map_or(0, |own| own.sender.wmem_queued)
+        };
+        2 * sending.map(|(_, trace)| at(trace)).sum::<u64>() > self.bytes
     }
 
     /// Flows of one entry that have most of it, in words, and their share; none where the sockets' memory is not known.

@@ -76,16 +76,23 @@ fn sysctl(change: &Change) -> Option<(&str, &str)> {
     }
 }
 
+/// Command of Windows that does what a route of Linux does, with that value.
+pub fn windows_route(how: &How, value: &str) -> String {
+    match how {
+        How::Route { words } if words.starts_with("mtu ") => {
+            format!("netsh interface ipv4 set subinterface \"NAME\" mtu={value} store=persistent")
+        }
+        _ => format!(
+            "Set-NetTCPSetting -SettingName InternetCustom -InitialCongestionWindowMss {value}"
+        ),
+    }
+}
+
 fn windows(change: &Change) -> Vec<String> {
     let advised = &change.advised;
     match &change.how {
         How::System { command, .. } => vec![command.clone()],
-        How::Route { words } if words.starts_with("mtu ") => vec![format!(
-            "netsh interface ipv4 set subinterface \"NAME\" mtu={advised} store=persistent"
-        )],
-        How::Route { .. } => vec![format!(
-            "Set-NetTCPSetting -SettingName InternetCustom -InitialCongestionWindowMss {advised}"
-        )],
+        How::Route { .. } => vec![windows_route(&change.how, advised)],
         How::Device { command, .. } if command.contains("-G DEV rx ") => vec![format!(
             "Set-NetAdapterAdvancedProperty -Name NAME -DisplayName \"Receive Buffers\" -DisplayValue {advised}"
         )],

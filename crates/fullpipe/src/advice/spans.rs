@@ -19,10 +19,11 @@ pub(super) fn main_life(
     for sample in &recording.flows {
         let flow = usize::from(sample.flow);
         if counts.get(flow) == Some(&true) {
-            acked[flow] = sample.bytes_acked;
-            if sample.in_flight > 0 {
+            // Messages are seldom in flight at a sample.
+            if sample.in_flight > 0 || sample.bytes_acked > acked[flow] {
                 busy[flow] = sample.time;
             }
+            acked[flow] = sample.bytes_acked;
         }
     }
     let counted = || (0..counts.len()).filter(|flow| counts[*flow]);

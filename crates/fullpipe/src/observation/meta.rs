@@ -137,6 +137,7 @@ fn around(host: &Host) -> HostSettings {
         tcp_mem: host.sysctls.tcp_mem,
         mtu_probing: host.sysctls.mtu_probing.unwrap_or(false),
         mtu: host.device.as_ref().map_or(0, |own| own.mtu),
+        card: host.device.as_ref().and_then(|own| own.speed).map_or(0, |mbit| mbit * 1_000_000),
         ..HostSettings::default()
     }
 }

@@ -96,7 +96,12 @@ impl Acked {
         let opens = judged.iter().map(|index| run.opens(&run.flow[*index]));
         let names: Vec<&String> = opens.map(|flow| &flow.name).collect();
         Acked {
-            asking: run.flow.iter().map(|flow| names.contains(&&flow.name)).collect(),
+            // Of several messages at a time the rate counts, not the time of each.
+            asking: run
+                .flow
+                .iter()
+                .map(|flow| names.contains(&&flow.name) && flow.in_flight() <= 1)
+                .collect(),
             by_the_clock: judged
                 .iter()
                 .all(|index| run.opens(&run.flow[*index]).period().is_some()),

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// Part by which two gains differ at most that count as alike.
 const ALIKE: f64 = 0.02;
+/// Quotient of the times of messages from which on they come much sooner.
+const MUCH_SOONER: f64 = 1.5;
 
 /// Answers of a scenario's runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,11 +98,18 @@ impl Relieved {
             let mut reliefs: Vec<Tried> =
                 own().filter_map(|(trial, outcome)| Tried::new(trial, outcome, measured)).collect();
 
-            // The largest gain comes first, and of gains that are alike the largest rate.
+            // The largest gain comes first, and of gains that are alike the largest rate. What brings messages much sooner goes
+            // before what carries more of them.
             let rate = |own: &Tried| own.mbit.unwrap_or(0.0);
             let alike = |gain: f64| (gain.max(1e-9).ln() / ALIKE).round();
+            let message_ms = measured.and_then(|own| own.message_ms);
+            let is_sooner = |own: &Tried| {
+                message_ms.zip(own.message_ms).is_some_and(|(old, new)| old >= MUCH_SOONER * new)
+                    && own.gains()
+            };
             reliefs.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
             reliefs.sort_by(|a, b| alike(rank(b)).total_cmp(&alike(rank(a))));
+            reliefs.sort_by_key(|own| !is_sooner(own));
             let reliefs = without_needless(reliefs);
             let judged = super::reliefs::judged(&plan.resolved);
             let flows = judged.into_iter().map(|index| plan.resolved.flow[index].name.clone());

@@ -30,6 +30,8 @@ const OLDEST: Time = Time::secs(60);
 const WINDOW: f64 = 0.6;
 /// Scale of a window of 64 KiB or twice that: only a buffer that its program asked for has so small a one.
 const UNSCALED: u8 = 1;
+/// Rate of a card that holds nothing back.
+const AT_ONCE: Rate = Rate(1_000_000_000_000);
 /// Difference at which a window or a rate is that which was seen.
 const CLOSE: f64 = 0.03;
 
@@ -89,6 +91,7 @@ pub fn sketch(seen: &Seen, given: Option<Rate>) -> Sketch {
         send: send(seen, holder),
         receive: receive(seen, holder),
         qdisc: qdisc(seen),
+        card: card(seen),
         congestion: Known::measured(facts.congestion.clone(), "the socket"),
         pace: facts.max_pace_mbit.map(|mbit| {
             let bytes = (mbit * 1e6 / 8.0) as u64;
@@ -233,6 +236,17 @@ fn qdisc(seen: &Seen) -> Known<Option<String>> {
         }
         ("", _) => Known::assumed(None, "not seen; pfifo_fast"),
         (other, _) => Known::assumed(None, format!("pfifo_fast stands for {other}")),
+    }
+}
+
+/// The card of this host. What has left a host at once holds nothing back there, so a socket may queue more than its buffer.
+fn card(seen: &Seen) -> Known<Rate> {
+    match seen.facts.own.card_mbit {
+        Some(mbit) => Known::measured(whole(mbit), "speed of the device"),
+        None => Known::assumed(
+            AT_ONCE,
+            "the speed of the device is not seen; packets leave at once, as on virtual devices",
+        ),
     }
 }
 

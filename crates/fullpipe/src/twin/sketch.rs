@@ -32,6 +32,8 @@ pub struct Sketch {
     pub receive: Buffer,
     /// Qdisc of the sender, in the scenario's words; none: as the profile has it.
     pub qdisc: Known<Option<String>>,
+    /// Rate of the sender's card.
+    pub card: Known<Rate>,
     /// Congestion control.
     pub congestion: Known<String>,
     /// Pace that the program asked for, bytes of payload per second.
@@ -158,6 +160,7 @@ impl Sketch {
             }
             if at == 0 {
                 lines.push(Line::of(host, "qdisc", self.qdisc.clone()));
+                lines.push(Line::of(host, "nic_rate", self.card.clone().map(quoted)));
             }
             let (buffer, which) =
                 if at == 0 { (&self.send, "wmem") } else { (&self.receive, "rmem") };

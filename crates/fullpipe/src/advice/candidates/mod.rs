@@ -14,7 +14,7 @@ mod pace;
 mod remedies;
 
 pub use buffers::{Least, for_equal_flows, least, most, scaled};
-pub use other_systems::fits as fits_system;
+pub use other_systems::fitted;
 pub use pace::changes as paces;
 pub use remedies::{MOST_TRIED, remedies};
 

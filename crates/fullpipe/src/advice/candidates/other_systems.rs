@@ -3,11 +3,15 @@
 use super::super::case::Case;
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
+use super::super::elsewhere::windows_route;
+use super::black_hole;
 use crate::analysis::settings::Memory;
 use crate::analysis::words::bytes;
 use crate::scenario::config::{Autotuning, System};
 use crate::scenario::{Host, MAX_PACING_RATE};
 
+/// First cwnd of Windows since Windows 10, segments (RFC 6928).
+const FIRST_CWND: &str = "10";
 /// The setting of Windows, as `netsh` has it.
 const LEVEL: &str = "autotuninglevel";
 
@@ -21,24 +25,59 @@ pub fn window(end: usize, host: &str, own: &Host, needs: Option<Memory>) -> Opti
     }
 }
 
-/// Whether the system of the host that a change is made on offers the setting. Windows has no sysctl, no queue discipline
-/// and no pace of a socket.
-pub fn fits(case: &Case, change: &Change) -> bool {
+/// The change as the system of its host makes it; none where it cannot. Windows has no sysctl, no queue discipline and no
+/// pace of a socket, and it has commands of its own for what a route of Linux has.
+pub fn fitted(case: &Case, change: Change) -> Option<Change> {
+    match fits(case, &change) {
+        Fit::Linux => Some(change),
+        Fit::Windows => {
+            let how = in_windows(&change);
+            let setting = match change.setting == black_hole::ROUTE {
+                true => "interface mtu".into(),
+                false => "InitialCongestionWindowMss".into(),
+            };
+            Some(Change { how, setting, ..change })
+        }
+        Fit::None => None,
+    }
+}
+
+/// Commands of Windows for a route's MTU and first window, and those that restore today's values.
+fn in_windows(change: &Change) -> How {
+    let command = |value: &str| windows_route(&change.how, value);
+    let today = if change.setting == black_hole::ROUTE { &change.today } else { FIRST_CWND };
+    How::System { command: command(&change.advised), undo: command(today) }
+}
+
+/// Whether a host can make a change.
+enum Fit {
+    Linux,
+    Windows,
+    None,
+}
+
+fn fits(case: &Case, change: &Change) -> Fit {
     let is_windows = |end: usize, name: &str| {
         let mut hosts = case.hosts(end).into_iter();
         hosts.any(|(host, own)| host == name && own.config.system.is_windows())
     };
     match &change.how {
-        How::Sysctl { .. } | How::Qdisc { .. } => {
-            !is_windows(0, &change.whose) && !is_windows(1, &change.whose)
+        How::Sysctl { .. } | How::Qdisc { .. } | How::Route { .. } => {
+            let is_linux = !is_windows(0, &change.whose) && !is_windows(1, &change.whose);
+            match &change.how {
+                _ if is_linux => Fit::Linux,
+                How::Route { .. } => Fit::Windows,
+                _ => Fit::None,
+            }
         }
         How::SocketOption { name, .. } if name == MAX_PACING_RATE => {
-            let flows = case.flows.iter();
-            !flows
-                .filter(|flow| flow.name == change.whose)
-                .any(|flow| is_windows(0, &flow.hosts[0]))
+            let mut flows = case.flows.iter().filter(|flow| flow.name == change.whose);
+            match flows.any(|flow| is_windows(0, &flow.hosts[0])) {
+                true => Fit::None,
+                false => Fit::Linux,
+            }
         }
-        _ => true,
+        _ => Fit::Linux,
     }
 }
 

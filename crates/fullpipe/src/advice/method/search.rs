@@ -203,6 +203,9 @@ impl Search<'_> {
                 (true, true) => "more: it stays",
                 (true, false) => "more, but nobody here may change it",
                 _ if self.is_as_good(&state.outcome, &best.outcome) => "as good",
+                _ if gain(&state.outcome, &best.outcome) > -COUNTS => {
+                    "as much, with a longer queue"
+                }
                 _ => "less",
             };
             self.then(then);
@@ -347,7 +350,7 @@ impl Search<'_> {
         let today = self.refused(&self.case.today);
         let all = changes
             .into_iter()
-            .filter(|change| candidates::fits_system(self.case, change))
+            .filter_map(|change| candidates::fitted(self.case, change))
             .filter(|change| self.is_taken(change, &today));
         candidates::together(all)
     }
