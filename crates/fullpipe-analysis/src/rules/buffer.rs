@@ -198,15 +198,19 @@ pub fn cure(
 ) -> Option<String> {
     let Some(own) = own else { return raise(context, one, sides) };
     let [side, other] = sides;
+    let is_missing = side.buffer.asked.is_some() && side.missing().is_some();
+    let then = if is_missing { and_then(context, one, other) } else { String::new() };
+    Some(own + &then)
+}
+
+/// ". Then the buffer of sender limits the flow: ...", where the buffer of the other end is too small, too.
+pub fn and_then(context: &Context, one: &One, other: &Side) -> String {
     // Losses and a short queue hold the flow before the other buffer does.
     let is_first = then_the_loss(one, "").is_some() || then_the_queue(context, one).is_some();
-    let is_next = side.buffer.asked.is_some() && side.missing().is_some() && !is_first;
-    match other.next().filter(|_| is_next) {
-        Some(next) => {
-            Some(format!("{own}. Then the buffer of {} limits the flow: {next}", other.host))
-        }
-        None => Some(own),
-    }
+    let next = other.next().filter(|_| !is_first);
+    next.map_or(String::new(), |next| {
+        format!(". Then the buffer of {} limits the flow: {next}", other.host)
+    })
 }
 
 /// Sysctls to raise, all that are too small; the window's bound of TCP where that is less than the path needs.

@@ -5,7 +5,7 @@
 //!
 //! Twin: such a window that is larger than the path needs, and has not grown yet.
 
-use super::buffer::{Side, window};
+use super::buffer::{Side, and_then, window};
 use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, valued};
 use crate::document::AskedBy;
@@ -23,12 +23,17 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
     let settings = &one.meta.settings;
     let side = Side::receive(one);
-    match (settings.systems[1], settings.receive.asked) {
-        (System::Linux, _) => None,
-        (System::FixedWindow(_), _) => Some(fixed(&side, cause)),
-        (System::Windows(level), Some(asked)) => Some(asked_for(&side, cause, level, asked)),
-        (System::Windows(level), None) => Some(tuned(context, one, &side, cause, level)),
-    }
+    let found = match (settings.systems[1], settings.receive.asked) {
+        (System::Linux, _) => return None,
+        (System::FixedWindow(_), _) => fixed(&side, cause),
+        (System::Windows(level), Some(asked)) => asked_for(&side, cause, level, asked),
+        (System::Windows(level), None) => tuned(context, one, &side, cause, level),
+    };
+
+    // A larger window alone is of no use to a sender with a small buffer.
+    let then = and_then(context, one, &Side::send(one));
+    let is_small = side.missing().is_some();
+    Some(Finding { cure: found.cure.map(|own| if is_small { own + &then } else { own }), ..found })
 }
 
 /// The largest window of a level, as it is published.

@@ -260,7 +260,7 @@ group! {
         start: AnyTime, Is("0s");
         /// The flow that is over before this one connects, with `bytes` of its own and from the same host: a program opens a new connection as soon as the one before it is closed. Copies follow copies.
         after: After, Absent("it connects at `start`");
-        /// A loop: connections like this one, one after another, each of them new. They are copies of it. The flow needs `bytes`.
+        /// A loop: connections like this one, one after another, each of them new. They are copies of it. Each has the `bytes`, or lasts the `duration`.
         again: Again, Absent("one connection");
         /// How long it writes, from `start`. A write that waits for room then is interrupted, and its rest is written when there is some.
         duration: SomeTime, Absent("until `bytes` are written");
