@@ -157,7 +157,7 @@ fn datagrams(own: &Datagrams) -> DatagramsMeta {
         start: own.start,
         lasts: own.end() - own.start,
         rate: own.rate.map(|rate| rate.0),
-        rcvbuf: own.rcvbuf.map(u64::from),
+        rcvbuf: own.rcvbuf,
     }
 }
 

@@ -7,8 +7,8 @@
 //! - Both programs continue at once and without a pace, and do no other work.
 //! - If `cpu` costs something, writing and reading lock the socket separately.
 //! - SACKs make a data segment longer than the MTU. `--pcap` of such a flow is refused.
-//! - Random scenarios contain no such flow, and the second implementation of the tests has none. Real Linux validates it
-//!   in `scenarios/parity`: `requests.toml`, `programs.toml`, `messages.toml` and `quickack.toml`.
+//! - The second implementation of the tests has no such flow. Real Linux validates it in `scenarios/parity`:
+//!   `requests.toml`, `programs.toml`, `messages.toml` and `quickack.toml`, and random scenarios draw it.
 
 use crate::config::{App, Flow};
 use crate::host::shared::Shared;

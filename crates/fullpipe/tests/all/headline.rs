@@ -5,7 +5,7 @@ use crate::without_scenario::has_the_same_findings;
 use fullpipe::analysis::document::{Grade, Headline};
 
 /// The headline of the first run of a scenario.
-fn headline(text: &str) -> Headline {
+pub fn headline(text: &str) -> Headline {
     let scenario = loaded(text);
     let plan = &scenario.plans()[0];
     let (run, recording) = made(&scenario, plan);
@@ -28,7 +28,7 @@ fn hosts(rate: &str, rtt_us: u32, receiver: &str, rest: &str) -> String {
     )
 }
 
-fn contains(own: &Headline, parts: &[&str]) {
+pub fn contains(own: &Headline, parts: &[&str]) {
     for part in parts {
         assert!(own.text.contains(part), "no \"{part}\" in: {}", own.text);
     }

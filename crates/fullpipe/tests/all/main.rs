@@ -45,6 +45,7 @@ mod parity;
 mod path_models;
 mod plan_nfs;
 mod programs_advised;
+mod programs_named;
 mod public_names;
 mod relieve;
 mod report;

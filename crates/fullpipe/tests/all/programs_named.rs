@@ -1,0 +1,235 @@
+//! First lines of runs in which a program, a server or another system is the limit, each beside a near run in which it is
+//! not.
+
+use crate::field_advice::of_first_run;
+use crate::headline::{contains, headline};
+use crate::made::loaded;
+use crate::relieve::relieved;
+use fullpipe::advice::method::Allowance;
+
+/// A path between two hosts of Linux 6.12, with more keys of each.
+fn between(path: &str, sender: &str, receiver: &str, rest: &str) -> String {
+    format!(
+        "duration = \"9s\"\n[path]\n{path}\n[hosts]\nsender = {{ kernel = \"6.12\"{sender} }}\n\
+         receiver = {{ kernel = \"6.12\"{receiver} }}\n{rest}"
+    )
+}
+
+/// A path of that rate, with that delay each way.
+fn plain(rate: &str, delay: &str, rest: &str) -> String {
+    between(&path(rate, delay), "", "", rest)
+}
+
+fn path(rate: &str, delay: &str) -> String {
+    format!("rate = \"{rate}\"\ndelay = {{ forward = \"{delay}\", back = \"{delay}\" }}")
+}
+
+/// A path with a link of 100 Mb/s and a tunnel in front of a delay.
+fn through(tunnel: &str) -> String {
+    format!(
+        "forward = [{{ kind = \"link\", name = \"link\", rate = \"100Mbit\" }}, {{ kind = \"mtu\", name = \"tunnel\", {tunnel} }}, \
+         {{ kind = \"delay\", name = \"there\", delay = \"10ms\" }}]\n\
+         back = [{{ kind = \"delay\", name = \"back\", delay = \"10ms\" }}]"
+    )
+}
+
+/// Datagrams of that size and rate for 3 s, with more keys, beside a flow that sends next to nothing.
+fn datagrams(size: u32, rate: &str, more: &str) -> String {
+    format!(
+        "[[flow]]\nname = \"none\"\nbytes = \"1kB\"\n[[datagrams]]\nname = \"video\"\nkind = \"udp\"\nsize = \"{size}B\"\n\
+         rate = \"{rate}\"\nduration = \"3s\"\n{more}"
+    )
+}
+
+fn lacks(text: &str, part: &str) {
+    assert!(!text.contains(part), "\"{part}\" in: {text}");
+}
+
+/// Eight threads that work 900 ms on a call of 1 MiB answer 75 Mb/s. With 2 ms they answer far more than 1 Gb/s, and 1 MiB
+/// at a time is too little for a round trip of 40 ms.
+#[test]
+fn a_server_that_cannot_fill_the_path_comes_before_read_ahead() {
+    let mount = |delay: &str, service: &str| {
+        let nfs =
+            "[[nfs]]\nname = \"tape\"\nversion = \"3\"\noperation = \"read\"\nfile = \"16MiB\"\n";
+        headline(&plain("1Gbit", delay, &format!("{nfs}service = \"{service}\"\n")))
+    };
+    let slow = mount("1ms", "900ms");
+    contains(&slow, &["The answers of receiver", "works 900 ms on a call"]);
+    contains(
+        &slow,
+        &["faster storage, or raise read_ahead_kb of the mount on sender to 16,384 KiB"],
+    );
+    let fast = mount("20ms", "2ms");
+    contains(&fast, &["The read-ahead of sender", "Raise read_ahead_kb"]);
+    lacks(&fast.text, "storage");
+}
+
+/// Each of 30 questions has a connection of its own: a round trip to connect, one for the answer.
+#[test]
+fn questions_in_connections_of_their_own_want_one_connection() {
+    let ask = |again: &str| {
+        plain(
+            "1Gbit",
+            "12500us",
+            &format!(
+                "[[flow]]\nname = \"query\"\nbytes = \"12kB\"\nwrite = \"400B\"\n{again}\
+                 [[flow]]\nname = \"rows\"\nreply_to = \"query\"\napp = {{ kind = \"messages\", size = \"2kB\" }}\n"
+            ),
+        )
+    };
+    let each = ask("again = { count = 30 }\n").replace("12kB", "400B");
+    contains(&headline(&each), &["Connecting stops the flows", "Keep one connection open for all"]);
+    contains(&headline(&ask("")), &["Waiting for sender stops the flow"]);
+
+    // Two round trips of each question become one, and the answer's count stays.
+    let run = relieved(&each);
+    let first = &run.reliefs[0];
+    assert_eq!(first.name, "one-connection", "{}", run.answer);
+    assert!((1.8..=3.0).contains(&first.gain.expect("a gain")), "{}", run.answer);
+
+    let advice = of_first_run(&loaded(&each), &Allowance::default());
+    assert_eq!(advice.changes[0].change.setting, "connections", "{}", advice.answer);
+}
+
+/// 64 KiB take 5.2 ms of 100 Mb/s each way beside a round trip of 10 ms.
+#[test]
+fn turns_of_long_messages_are_turns() {
+    let blocks = "[[flow]]\nname = \"block\"\nduration = \"2s\"\n[[flow]]\nname = \"diff\"\nreply_to = \"block\"\n";
+    contains(&headline(&plain("100Mbit", "5ms", blocks)), &["Waiting for receiver stops the flow"]);
+}
+
+/// A poll each 20 ms, whose answers take more than 30 ms: two are without an answer at a time.
+#[test]
+fn a_clock_is_no_window() {
+    let polls = |period: &str| {
+        let app = format!("app = {{ kind = \"messages\", size = \"60B\", in_flight = 4{period} }}");
+        let options = "sockopt = { TCP_NODELAY = 1 }";
+        headline(&plain(
+            "10Mbit",
+            "15ms",
+            &format!(
+                "[[flow]]\nname = \"poll\"\nduration = \"5s\"\nwrite = \"60B\"\n{app}\n{options}\n\
+                 [[flow]]\nname = \"value\"\nreply_to = \"poll\"\nwrite = \"2kB\"\n{options}\n"
+            ),
+        ))
+    };
+    let by_the_clock = polls(", period = \"20ms\"");
+    contains(&by_the_clock, &["it writes no more than"]);
+    contains(&polls(""), &["The program's own window"]);
+}
+
+/// 30 Mb/s for a program that reads 20: 3 s of it fit into 16 MiB.
+#[test]
+fn datagrams_that_wait_in_a_large_socket_name_their_reader() {
+    let receiver = ", sysctl = { \"net.core.rmem_max\" = \"16MiB\" }";
+    let read = |rate: &str| {
+        let more = format!("rcvbuf = \"8MiB\"\nreader = {{ rate = \"{rate}\" }}\n");
+        let rest = datagrams(500, "30Mbit", &more);
+        let text = between(&path("1Gbit", "500us"), "", receiver, &rest);
+        headline(&text.replace("\"9s\"", "\"3500ms\""))
+    };
+    let late = read("20Mbit");
+    contains(&late, &["The program on receiver keeps", "reads 20 of the 30 Mb/s that come"]);
+    contains(&read("40Mbit"), &["All", "arrive"]);
+}
+
+#[test]
+fn a_socket_that_a_sysctl_cuts_names_the_sysctl() {
+    let stops = |asked: &str| {
+        let more = format!("{asked}reader = {{ on = \"1s\", off = \"300ms\" }}\n");
+        headline(&plain("1Gbit", "1ms", &datagrams(1400, "80Mbit", &more)))
+    };
+    contains(&stops("rcvbuf = \"32MiB\"\n"), &["Raise net.core.rmem_max of receiver to 4 MiB"]);
+    contains(&stops(""), &["Let the program ask for an SO_RCVBUF of 4 MiB"]);
+}
+
+#[test]
+fn datagrams_that_do_not_pass_are_too_large() {
+    let sent =
+        |size| headline(&between(&through("mtu = 1420"), "", "", &datagrams(size, "20Mbit", "")));
+    contains(&sent(1472), &["larger than it passes", "Send smaller datagrams"]);
+    contains(&sent(1392), &["All", "arrive"]);
+}
+
+/// 9 us for each write of 1,200 bytes are 1,067 Mb/s.
+#[test]
+fn a_cpu_that_sends_no_more_datagrams_is_named() {
+    let sent = |cpu: &str| {
+        headline(&between(&path("10Gbit", "1ms"), cpu, "", &datagrams(1200, "2Gbit", "")))
+    };
+    contains(&sent(", cpu = { write = \"9us/call\" }"), &["The CPU of sender sends no more"]);
+    lacks(&sent("").text, "CPU");
+}
+
+/// 400 kB each 2 s: cwnd begins at ten packets again after each pause.
+#[test]
+fn slow_starts_after_pauses_are_named_where_they_make_messages_late() {
+    let screen = |sender: &str| {
+        let rest = "[[flow]]\nname = \"screen\"\nduration = \"8s\"\napp = { kind = \"messages\", size = \"400kB\", period = \"2s\" }\n";
+        headline(&between(&path("500Mbit", "40ms"), sender, "", rest))
+    };
+    let late = screen("");
+    contains(
+        &late,
+        &["Slow start of sender delays the messages", "tcp_slow_start_after_idle of sender to 0"],
+    );
+    lacks(
+        &screen(", sysctl = { \"net.ipv4.tcp_slow_start_after_idle\" = 0 }").text,
+        "after each pause",
+    );
+}
+
+/// The sender's own buffer fills 3 MB, and its receiver reads at once.
+#[test]
+fn memory_that_a_sender_fills_is_not_for_a_program_to_read() {
+    let mem = ", sysctl = { \"net.ipv4.tcp_mem\" = \"380 510 760\" }";
+    let get = "[[flow]]\nname = \"get\"\nduration = \"6s\"\n";
+    let own = headline(&between(&path("200Mbit", "60ms"), mem, "", get));
+    contains(
+        &own,
+        &["The memory of all TCP sockets of sender", "Raise net.ipv4.tcp_mem of sender"],
+    );
+    lacks(&own.text, "Let the program");
+}
+
+#[test]
+fn windows_has_no_route_and_no_quick_ack() {
+    let picture = "[[flow]]\nname = \"picture\"\nbytes = \"4MB\"\n";
+    let text = between(&through("mtu = 1400"), "", "", picture);
+    let windows =
+        text.replace("sender = { kernel = \"6.12\" }", "sender = { system = \"windows\" }");
+    contains(&headline(&windows), &["netsh interface ipv4 set subinterface"]);
+    contains(&headline(&text), &["net.ipv4.tcp_mtu_probing of sender to 1"]);
+    let advice = of_first_run(&loaded(&windows), &Allowance::default());
+    assert_eq!(advice.changes[0].change.setting, "interface mtu", "{}", advice.answer);
+
+    let calls = "[[flow]]\nname = \"call\"\nduration = \"3s\"\nwrite = \"204B\"\napp = { kind = \"messages\", size = \"408B\" }\n\
+                 [[flow]]\nname = \"row\"\nreply_to = \"call\"\nwrite = \"2kB\"\n";
+    let text = plain("1Gbit", "150us", calls);
+    contains(&headline(&text), &["TCP_NODELAY", "TCP_QUICKACK"]);
+    let windows =
+        text.replace("receiver = { kernel = \"6.12\" }", "receiver = { system = \"windows\" }");
+    let own = headline(&windows);
+    contains(&own, &["TCP_NODELAY"]);
+    lacks(&own.text, "TCP_QUICKACK");
+
+    // More messages at a time carry more, and each is later: what makes them sooner is the answer.
+    let run = relieved(&text);
+    assert_eq!(run.reliefs[0].name, "nodelay", "{}", run.answer);
+
+    // Messages are seldom in flight at a sample. Their rate is that of the run all the same.
+    let advice = of_first_run(&loaded(&text), &Allowance::default());
+    let measured = headline(&text).rate_mbit.expect("a rate");
+    assert!((advice.today.mbit / measured - 1.0).abs() < 0.05, "{} {measured}", advice.answer);
+}
+
+/// A transfer of 90 ms ends between two samples of its trial.
+#[test]
+fn a_short_transfer_is_judged_by_its_own_end() {
+    let copy = "[[flow]]\nname = \"copy\"\nbytes = \"100MB\"\nstart = \"1s\"\n";
+    let text = plain("10Gbit", "100us", copy);
+    let measured = headline(&text).rate_mbit.expect("a rate");
+    let advice = of_first_run(&loaded(&text), &Allowance::default());
+    assert!((advice.today.mbit / measured - 1.0).abs() < 0.02, "{} {measured}", advice.answer);
+}
