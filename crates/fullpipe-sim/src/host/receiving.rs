@@ -147,7 +147,7 @@ impl ReceivingFlow {
     pub(super) fn connected(&mut self, now: Time, tsval: u32, ecn: bool) {
         (self.syn_seen, self.accepted) = (Some(tsval), true);
         self.tcp.use_ecn(ecn);
-        self.tcp.take_ack_timestamp(tsval);
+        self.tcp.take_ack_timestamp(0, tsval);
         self.tcp.on_connected(now);
         if self.delays_last_of_handshake() {
             self.tcp.delay_last_of_handshake();
@@ -177,7 +177,13 @@ impl Host {
         (cpu, taken)
     }
 
+    /// Next byte that the socket of a received flow sends; 0 if it sends none.
+    fn snd_nxt_of_socket(&self, flow: usize, shared: &Shared) -> u64 {
+        shared.reverse_of[flow].map_or(0, |reverse| self.sends[reverse].tcp.snd_nxt())
+    }
+
     pub(super) fn send_ack(&mut self, flow: usize, cpu: Time, ack: &Ack, shared: &mut Shared) {
+        let ack = &Ack { seq: self.snd_nxt_of_socket(flow, shared), ..*ack };
         let number = shared.acks.push(flow, ack);
         let (after, _) = self.answer(flow, cpu, shared, |output| output.send_ack(number, ack));
         self.owed += after - cpu;

@@ -198,7 +198,7 @@ impl Host {
             // Both flows share ts_recent and the echoed timestamp.
             if let Some(reverse) = shared.reverse_of[flow] {
                 let tcp = &mut self.receives[reverse].tcp;
-                tcp.take_ack_timestamp(ack.tsval);
+                tcp.take_ack_timestamp(ack.seq, ack.tsval);
                 tcp.take_echo(ack.tsecr);
             }
 

@@ -79,6 +79,8 @@ pub struct Sacks {
 /// Content of an ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ack {
+    /// Sequence number: next byte that this end sends, where data goes both ways (tcp_acceptable_seq); else 0.
+    pub seq: u64,
     /// Next byte expected.
     pub ack: u64,
     /// Advertised window in bytes, after scaling.

@@ -130,3 +130,14 @@ fn a_segment_behind_owed_data_is_not_echoed() {
     let carried = receiver.carry(Time::ms(3), true);
     assert_eq!((carried.ack, carried.tsecr), (2 * u64::from(SEGMENT), 5));
 }
+
+/// An ACK without data behind lost data is not echoed (`tcp_replace_ts_recent`), although all received data is acknowledged.
+#[test]
+fn an_ack_behind_a_hole_is_not_echoed() {
+    let (mut receiver, next) = received();
+    assert_eq!(receiver.carry(Time::ms(2), true).tsecr, 5);
+    receiver.take_ack_timestamp(next.seq + 1, 9);
+    assert_eq!(receiver.carry(Time::ms(3), true).tsecr, 5);
+    receiver.take_ack_timestamp(next.seq, 9);
+    assert_eq!(receiver.carry(Time::ms(4), true).tsecr, 9);
+}

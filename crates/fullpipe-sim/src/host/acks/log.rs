@@ -25,6 +25,7 @@ struct AckRun {
     /// Number of the first ACK.
     number: u64,
     count: u32,
+    seq: u64,
     /// Number that the first ACK acknowledges, and its growth from one ACK to the next.
     ack: u64,
     step: u32,
@@ -46,6 +47,7 @@ impl AckRun {
     fn ack(&self, i: u64, sacks: Option<&Sacks>) -> Ack {
         let sacks = sacks.map(|&sacks| grown(sacks, i * u64::from(self.growth)));
         Ack {
+            seq: self.seq,
             ack: self.ack + i * u64::from(self.step),
             window: self.window,
             sacks,
@@ -57,8 +59,8 @@ impl AckRun {
 
     /// Whether an ACK equals the run's in all fields that do not grow.
     fn repeats(&self, ack: &Ack) -> bool {
-        (self.window, self.tsecr, self.tsval, self.ece)
-            == (ack.window, ack.tsecr, ack.tsval, ack.ece)
+        (self.seq, self.window, self.tsecr, self.tsval, self.ece)
+            == (ack.seq, ack.window, ack.tsecr, ack.tsval, ack.ece)
     }
 
     /// Whether the next ACK continues the run if only its first block grows, by `growth` bytes.
@@ -143,6 +145,7 @@ impl Log {
         self.runs.push_back(AckRun {
             number,
             count: 1,
+            seq: ack.seq,
             ack: ack.ack,
             step: 0,
             window: ack.window,

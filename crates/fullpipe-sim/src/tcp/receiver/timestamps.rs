@@ -84,10 +84,10 @@ impl Receiver {
         }
     }
 
-    /// Takes the timestamp of an ACK without data (tcp_replace_ts_recent), if all earlier data of its sender is
-    /// acknowledged.
-    pub fn take_ack_timestamp(&mut self, tsval: u32) {
-        if self.rcv_nxt == self.window.rcv_wup {
+    /// Takes the timestamp of an ACK without data and with the sequence number `seq`, if all earlier data of its sender has
+    /// arrived and is acknowledged (tcp_replace_ts_recent).
+    pub fn take_ack_timestamp(&mut self, seq: u64, tsval: u32) {
+        if seq <= self.window.rcv_wup {
             self.ts_recent = self.ts_recent.max(tsval);
         }
     }

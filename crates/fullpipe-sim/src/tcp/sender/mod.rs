@@ -283,6 +283,11 @@ impl Sender {
         }
     }
 
+    /// First byte that was never sent.
+    pub fn snd_nxt(&self) -> u64 {
+        self.seq.nxt()
+    }
+
     /// A packet without data.
     pub fn empty(&self) -> EmptySegment {
         let tsecr = if self.timestamps { self.ts_recent } else { 0 };
