@@ -23,19 +23,20 @@ impl Sender {
             if more && self.keeps_pace(out.now()) {
                 break;
             }
-            if let Some(start) = self.board.first_pending() {
-                self.refit(start);
-                self.collapse(start);
-            }
-            let quota = (self.cwnd() - self.in_flight()).min(most);
-            let Some((start, end)) = self.board.next_lost_run(quota, self.window()) else { break };
-            let skb = self.queue.skb_end(start);
-            let end = skb.map_or(end, |skb| end.min(skb));
-            // tcp_small_queue_check precedes the cut of the skb in Linux.
-            let whole = skb.min(self.board.lost_until()).unwrap_or(end);
-            if self.too_much_in_host((whole - start) as u32, true, out) {
+            let Some(start) = self.board.first_pending() else { break };
+
+            // tcp_small_queue_check looks at the skb as it is, before it is cut or joined.
+            let skb = self.queue.skb_end(start).min(self.board.lost_until());
+            let whole = skb.map_or(0, |end| end - start);
+            if self.too_much_in_host(whole as u32, true, out) {
                 break;
             }
+            self.refit(start);
+            self.collapse(start);
+
+            let quota = (self.cwnd() - self.in_flight()).min(most);
+            let Some((start, end)) = self.board.next_lost_run(quota, self.window()) else { break };
+            let end = self.queue.skb_end(start).map_or(end, |skb| end.min(skb));
             let Some(segments) = self.retransmit(start, end, out) else { break };
             self.counters.mib.note_resent(segments, true, self.ca_state);
             self.count_prr_out(segments);
