@@ -286,8 +286,9 @@ impl SendQueue {
             self.note_copied(end);
         }
 
-        // Segments of another length than the MSS are noted one by one.
+        // Segments of another length than the MSS are noted one by one. They may be larger when they are sent again.
         if segment < mss {
+            self.note_mixed(end);
             let before_last = len.saturating_sub(last) / segment;
             (1..=before_last)
                 .for_each(|n| self.note_odd(seq + u64::from(n * segment), segment, mss));

@@ -229,18 +229,15 @@ impl Scoreboard {
         self.pending.first().map(|(_, end)| end)
     }
 
-    /// The next lost segments that are not out again, at most `most`. A short segment is the last, because segments
-    /// keep their ends.
+    /// The next lost segments that are not out again, at most `most`.
     pub fn next_lost_run(&self, most: u32, window: Window) -> Option<(u64, u64)> {
         let (start, to) = self.pending.first()?;
         let mut end = window.segment_end(start);
-        let mut len = end - start;
         for _ in 1..most {
-            if end >= to || len < u64::from(window.mss) {
+            if end >= to {
                 break;
             }
-            let next = window.segment_end(end);
-            (len, end) = (next - end, next);
+            end = window.segment_end(end);
         }
         Some((start, end.min(to)))
     }

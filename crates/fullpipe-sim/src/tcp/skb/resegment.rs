@@ -133,3 +133,20 @@ impl SendQueue {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Time;
+
+    /// SACK blocks have left room for 1436 bytes of 1448.
+    #[test]
+    fn segments_below_the_mss_may_be_larger_when_they_are_sent_again() {
+        let mut queue = SendQueue::new(0);
+        queue.write(2872, false, true);
+        queue.write(1448, false, true);
+        queue.send_in_segments(0, Time::ZERO, 1448, 1436);
+        queue.send(2872, Time::ZERO, 1448);
+        assert!(queue.is_mixed(0) && queue.is_mixed(2871) && !queue.is_mixed(2872));
+    }
+}
