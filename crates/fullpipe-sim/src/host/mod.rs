@@ -107,6 +107,8 @@ pub(crate) struct Host {
     runnable: VecDeque<Process>,
     /// [`Profile::woken_first`](crate::tcp::profile::Profile::woken_first).
     woken_first: bool,
+    /// Time at which ksoftirqd does all work of softirqs before programs that they wake.
+    all_in_ksoftirqd: Option<Time>,
     batch: Vec<Train>,
     /// Flows with packets in the backlog of their sockets at this moment.
     backlogged: Vec<usize>,
@@ -218,6 +220,7 @@ impl Host {
             step: None,
             runnable: VecDeque::new(),
             woken_first: profile.woken_first,
+            all_in_ksoftirqd: None,
             batch: Vec::new(),
             backlogged: Vec::new(),
             resent: Vec::new(),

@@ -26,8 +26,13 @@ impl Host {
         let (seq, mtu) = (message.number, message.tsval);
 
         // ip_rt_update_pmtu lowers the MTU of the route, for later connections too.
+        // The socket's route is replaced. Freeing the old one ends the softirq on an idle CPU, so ksoftirqd does the rest of the
+        // work (`call_rcu` of a kernel for one CPU).
         let known = &mut self.route_mtus[self.peers[flow]];
-        *known = (*known).min(mtu);
+        if mtu < *known {
+            *known = mtu;
+            self.all_in_ksoftirqd = Some(now);
+        }
 
         // tcp_v4_err: an owned socket takes the MTU at its release (TCP_MTU_REDUCED_DEFERRED).
         if self.sends[flow].locked {

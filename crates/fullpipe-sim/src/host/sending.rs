@@ -151,7 +151,8 @@ impl Host {
     /// rest of the softirqs. The TSQ tasklet runs while the writer has the socket locked, so its work is left to the
     /// writer's release of the socket (TCP_TSQ_DEFERRED). This also holds in virtual time.
     fn leave_to_writer(&mut self, flow: usize, now: Time) {
-        if self.runnable.contains(&Process::Writer(flow)) {
+        let waits = self.all_in_ksoftirqd == Some(now);
+        if !waits && self.runnable.contains(&Process::Writer(flow)) {
             self.put_off_to_release(flow, now);
         }
     }

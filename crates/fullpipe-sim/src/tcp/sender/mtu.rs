@@ -4,8 +4,8 @@
 //! `tcp_mtu_check_reprobe`, `tcp_mtup_probe_success`, `tcp_mtup_probe_failed`.
 //!
 //! Limits:
-//! - On 6.12 writes of less than a segment with TCP_NODELAY differ after ICMP: the host's bound of a flow (`tcp_tsq_write`)
-//!   lets other skbs go first. Runs of 50 to 80 ms each way are 7 to 19 % off in bytes. 6.1 agrees. The reason is not known.
+//! - On 6.12 writes of 600 bytes with TCP_NODELAY differ after ICMP: a run of 60 ms each way is 5 % off in bytes. 6.1 agrees.
+//!   The reason is not known.
 //! - Where the peer takes more than the own card, 6.1 begins its search above the card's MTU, and probes fail. Here the
 //!   search begins below it, as in 6.12.
 //! - A probe that the own card refuses takes no more memory than other skbs. In 6.1 it takes a head of its own.
