@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Files of the suite with scenarios of newer keys.
-pub const FILES: [&str; 9] = [
+pub const FILES: [&str; 11] = [
     "programs",
     "messages",
     "loops",
@@ -16,6 +16,8 @@ pub const FILES: [&str; 9] = [
     "quickack",
     "corked-answers",
     "two-way-losses",
+    "shallow-two-way",
+    "conversations",
     "accepted-mtu",
 ];
 /// Distance of throughput below which a run is close.

@@ -13,7 +13,7 @@ const UNKNOWN: &str = "not found yet";
 const NO_CAUSE: [&str; 7] =
     ["not found", "not known", "unknown", "unclear", "not understood", "unexplained", "no cause"];
 /// Runs without a known cause. A run that is new to the suite may add to them; no other one may.
-const WITHOUT_A_CAUSE: [&str; 14] = [
+const WITHOUT_A_CAUSE: [&str; 12] = [
     "controls-two/westwood-and-westwood",
     "messages/small-receive-buffers-four-in-flight",
     "host-queues/fq-maxrate-skbs",
@@ -25,9 +25,7 @@ const WITHOUT_A_CAUSE: [&str; 14] = [
     "path-mtu/icmp-bbr-7kB-10ms",
     "path-mtu/search-6.1",
     "path-mtu/clamp-and-search-larger-card-6.1",
-    "path-mtu/icmp-1kB-80ms-nodelay",
     "path-mtu/icmp-600B-60ms-nodelay",
-    "path-mtu/icmp-messages-50ms-nodelay",
 ];
 const HEAD: &str = "# Why runs of the suite differ by 0.1 % or miss a bar: RUN: CAUSE. `make parity` adds those that are missing.\n";
 /// Throughput that is so far apart asks for a cause.
