@@ -35,7 +35,7 @@ pub fn now() -> Counters {
 }
 
 /// Counters of a text of pairs of lines, as "TcpExt.TCPTimeouts".
-fn pairs(text: &str) -> Counters {
+pub fn pairs(text: &str) -> Counters {
     let mut all = Counters::new();
     let lines: Vec<&str> = text.lines().collect();
     for pair in lines.chunks_exact(2) {

@@ -8,6 +8,7 @@
 //! | `netlink.rs`, `sockets.rs`, `device.rs` | questions to this kernel |
 //! | `namespace.rs`, `process.rs`, `counters.rs`, `sysctls.rs` | what `/proc` shows |
 //! | `ss.rs` | the text of `ss -tinm` |
+//! | `text/` | texts that people paste, `ss.rs` among them |
 //! | `live/` | live connections, and looks of others, as a trace |
 //!
 //! The guest of the engine `linux` sends the same messages, and that engine reads the same states. Nothing here knows
@@ -27,6 +28,7 @@ pub mod sockets;
 pub mod ss;
 pub mod sysctls;
 pub mod tcp_info;
+pub mod text;
 mod unable;
 
 pub use unable::Unable;

@@ -55,7 +55,7 @@ fn connections(text: &str, knows_window: bool) -> Vec<Connection> {
 }
 
 /// State, queues and ends in a line; none where it has no connection.
-fn connection(line: &str) -> Option<Connection> {
+pub(crate) fn connection(line: &str) -> Option<Connection> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (_, state) = STATES.into_iter().find(|(name, _)| words.first() == Some(name))?;
     let rqueue = words.get(1)?.parse().ok()?;
@@ -74,7 +74,7 @@ fn end(word: &str) -> Option<SocketAddr> {
 }
 
 /// Reads the words about a socket.
-fn read(own: &mut Connection, words: &str, knows_window: bool) {
+pub(crate) fn read(own: &mut Connection, words: &str, knows_window: bool) {
     let info = &mut own.info;
     info.snd_ssthresh = INFINITE_SSTHRESH;
     info.min_rtt = u32::MAX;

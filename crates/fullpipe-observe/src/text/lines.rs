@@ -1,0 +1,73 @@
+//! Lines of a text without what mail programs, terminals and forums add.
+
+/// A line of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Number, from 1 on.
+    pub number: usize,
+    /// Its characters, with blanks at its beginning and without those at its end.
+    pub text: String,
+}
+
+impl Line {
+    /// Whether it begins with a blank.
+    pub fn is_indented(&self) -> bool {
+        self.text.starts_with([' ', '\t'])
+    }
+
+    /// Its words.
+    pub fn words(&self) -> Vec<&str> {
+        self.text.split_whitespace().collect()
+    }
+}
+
+/// The lines of a text, without quotes and colours.
+pub fn clean(text: &str) -> Vec<Line> {
+    let lines = text.lines().enumerate();
+    lines.map(|(at, line)| Line { number: at + 1, text: plain(line) }).collect()
+}
+
+fn plain(line: &str) -> String {
+    let without = colourless(line);
+    let mut rest = without.as_str();
+
+    // A quote of a quote has several marks, with blanks between them.
+    while let Some(inner) = rest.trim_start().strip_prefix('>') {
+        rest = inner.strip_prefix(' ').unwrap_or(inner);
+    }
+    rest.replace('\u{a0}', " ").trim_end().to_string()
+}
+
+/// The line without escape sequences of terminals (ECMA-48, CSI).
+fn colourless(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '\u{1b}' {
+            out.push(letter);
+            continue;
+        }
+        if letters.next() == Some('[') {
+            // A letter ends a sequence.
+            letters.by_ref().find(|own| ('@'..='~').contains(own));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_and_colours_are_gone_and_indents_stay() {
+        let text =
+            "> > ESTAB 0\r\n>> \tcubic rtt:1\n\u{1b}[1;32mroot@a\u{1b}[0m:~# ss\n>\nplain \n";
+        let lines = clean(text);
+        let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(texts, ["ESTAB 0", "\tcubic rtt:1", "root@a:~# ss", "", "plain"]);
+        assert_eq!(lines[4].number, 5);
+        assert!(lines[1].is_indented());
+        assert_eq!(clean("\u{1b}[").len(), 1);
+    }
+}
