@@ -6,6 +6,7 @@ use crate::main_way::{main_datagrams, main_way};
 use crate::meta::{
     DatagramsMeta, Figures, FlowMeta, LoopMeta, Made, NfsMeta, RunMeta, WaitMeta, WayMeta,
 };
+use crate::pasted::Pasted;
 use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::units::{Framing, Rate};
 use fullpipe_scenario::profile::{self, is_unvalidated};
@@ -178,6 +179,7 @@ fn flows(run: &Resolved, real: Option<&str>) -> Vec<FlowMeta> {
         shaper: shaper(flow, run.hosts_of(flow)[0]),
         settings: settings::flow(run, flow),
         earlier: None,
+        pasted: Pasted::default(),
     };
     run.flow.iter().enumerate().map(flow).collect()
 }

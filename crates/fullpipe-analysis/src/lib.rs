@@ -27,6 +27,7 @@ mod moments;
 mod nfs;
 pub mod numbers;
 mod occupancy;
+pub mod pasted;
 mod pauses;
 pub mod phases;
 pub mod picture;

@@ -1,6 +1,7 @@
 //! Facts about a run that its trace does not have: the flows, the places, the settings and the expectations.
 
 use crate::lookup::Lives;
+use crate::pasted::Pasted;
 use crate::settings;
 use fullpipe_base::path::Direction;
 use fullpipe_base::units::Time;
@@ -197,6 +198,8 @@ pub struct FlowMeta {
     pub settings: settings::FlowSettings,
     /// Its life before the trace begins; none of a flow that begins in it.
     pub earlier: Option<Earlier>,
+    /// Facts from a pasted text, and columns that it lacks.
+    pub pasted: Pasted,
 }
 
 /// Life of a flow before its trace begins. The counters of the trace do not include it.

@@ -21,15 +21,19 @@ Ctrl-C ends the observation, and the answer is from what was seen.";
   fullpipe diagnose --port 5201 --top 4          the four busiest with this port at either end
   fullpipe diagnose 10.0.0.1:43210 10.0.0.2:22   one connection: own end, other end
   fullpipe diagnose --dst example.org --save slow   keep trace and report for `fullpipe report slow`
+  fullpipe diagnose 192.0.2.7:443                those to one end
+  fullpipe diagnose iperf.json nstat.txt         texts of somebody else, one verdict from all
+  iperf3 -c 192.0.2.7 | fullpipe diagnose -      the output of a measurement
   fullpipe diagnose ss.txt --every 100ms         looks that `ss -tinm` has printed
   fullpipe diagnose --port 5201 --with slow      with what the other end has kept
   fullpipe diagnose --dst 192.0.2.7 --advise --rate 1Gbit   what to set, proved on a twin of the connection\n\n")]
 pub struct DiagnoseArguments {
-    /// A file with the text of `ss -tinm`, printed again and again (- is standard input); or both ends of one connection: own
-    /// address and port, then those of the other host
-    #[arg(value_name = "FILE|ENDS", num_args = 0..=2)]
+    /// Files with texts that somebody has pasted (- is standard input): `ss -tin` once or again and again, iperf3 with or
+    /// without -J, nuttcp, nstat, netstat -s, `tc -s qdisc`, `ethtool -S`, `ethtool -g`. Or the other end of a connection; or
+    /// both ends: own address and port, then those of the other host
+    #[arg(value_name = "FILE|ENDS", num_args = 0..)]
     pub what: Vec<String>,
-    /// Time between two looks in a file
+    /// Time between two looks at sockets in a file
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantity::time)]
     pub every: Time,
     /// Connections of this process, also in another network namespace (as root)
@@ -107,48 +111,63 @@ fn destination(text: &str) -> Result<Destination, String> {
     Ok(Destination { addresses: found.map(|own| own.ip()).collect(), port })
 }
 
+/// An end, such as "10.0.0.1:443" or "10.0.0.1"; none where the word is the name of a file that exists.
+fn end(word: &str) -> Option<Party> {
+    if Path::new(word).exists() {
+        return None;
+    }
+    let plain = word.trim_start_matches('[').trim_end_matches(']');
+    let address: Option<IpAddr> = plain.parse().ok();
+    let exactly: Option<SocketAddr> = word.parse().ok();
+    let party = address.map(|own| Party::of(vec![own], None));
+    party.or_else(|| exactly.map(|own| Party::of(vec![own.ip()], Some(own.port()))))
+}
+
 impl DiagnoseArguments {
     /// Checks what clap cannot.
     ///
     /// # Errors
-    /// Two words are no ends, or ends come with a condition of their own.
+    /// Ends and files are mixed, or ends come with a condition of their own.
     pub fn check(&self) -> Result<(), String> {
-        if self.what.len() < 2 {
+        let ends = self.what.iter().filter(|word| end(word).is_some()).count();
+        if ends == 0 {
             return Ok(());
         }
-        if let Some(word) = self.what.iter().find(|own| own.parse::<SocketAddr>().is_err()) {
-            return Err(format!("{word:?} is no address with a port, such as 10.0.0.1:443"));
+        if let Some(word) = self.what.iter().find(|word| end(word).is_none()) {
+            return Err(format!(
+                "{word:?} is no address with a port, such as 10.0.0.1:443, and a file cannot stand beside an end"
+            ));
+        }
+        if ends > 2 {
+            return Err(
+                "a connection has two ends: own address and port, then the other one's".into()
+            );
         }
         match self.port.is_some() || self.dst.is_some() {
-            true => Err("both ends are named, so --port and --dst say nothing more".into()),
+            true => Err("the ends are named, so --port and --dst say nothing more".into()),
             false => Ok(()),
         }
     }
 
-    /// The file with looks, where one is named.
-    pub fn file(&self) -> Option<&Path> {
-        match &self.what[..] {
-            [file] => Some(Path::new(file)),
-            _ => None,
-        }
+    /// The files with texts, where some are named.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let is_end = self.what.iter().any(|word| end(word).is_some());
+        if is_end { Vec::new() } else { self.what.iter().map(PathBuf::from).collect() }
     }
 
-    /// Both ends, where they are named.
-    fn ends(&self) -> Option<[SocketAddr; 2]> {
+    /// Own end and the other one, as far as they are named.
+    fn ends(&self) -> [Option<Party>; 2] {
         match &self.what[..] {
-            [here, there] => Some([here.parse().ok()?, there.parse().ok()?]),
-            _ => None,
+            [there] => [None, end(there)],
+            [here, there] => [end(here), end(there)],
+            _ => [None, None],
         }
     }
 
     /// The wanted connections, without those of a process.
     pub fn selection(&self) -> Selection {
-        let exactly = |end: SocketAddr| Party::of(vec![end.ip()], Some(end.port()));
         let there = self.dst.clone().map(|own| Party::of(own.addresses, own.port));
-        let [here, other] = match self.ends() {
-            Some(ends) => ends.map(|end| Some(exactly(end))),
-            None => [None, None],
-        };
+        let [here, other] = self.ends();
         Selection {
             inodes: None,
             port: self.port,
@@ -162,8 +181,12 @@ impl DiagnoseArguments {
         let mut words = Vec::new();
         words.extend(self.pid.map(|pid| format!("of process {pid}")));
         words.extend(self.port.map(|port| format!("with port {port}")));
-        if let Some([here, there]) = self.ends() {
-            words.push(format!("from {here} to {there}"));
+        if self.files().is_empty() {
+            match &self.what[..] {
+                [there] => words.push(format!("to {there}")),
+                [here, there] => words.push(format!("from {here} to {there}")),
+                _ => {}
+            }
         }
         if let Some(own) = &self.dst {
             let all: Vec<String> = own.addresses.iter().map(IpAddr::to_string).collect();

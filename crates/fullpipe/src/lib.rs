@@ -15,6 +15,7 @@ pub use fullpipe_analysis::numbers;
 pub use fullpipe_base::limits;
 pub mod observation;
 pub mod parity;
+pub mod pasted;
 pub mod plan;
 pub mod relieve;
 pub use fullpipe_report as report;

@@ -3,6 +3,7 @@
 //! Of several copies of the judged flow the cause that holds most bytes counts. The path's rate is unknown here, so a
 //! rate is given alone.
 
+use super::facts::Facts;
 use super::rules::verdicts;
 use super::verdict::Verdict;
 use super::{TOO_SHORT, measure, receiver};
@@ -14,6 +15,19 @@ use crate::words::{percent, rate_of, sentences};
 
 /// Share of time below which it says nothing.
 const LEAST_SHARE: f64 = 0.01;
+
+/// Sentences without a verdict: the cause shows at the other end alone.
+const UNKNOWN: [&str; 2] = [
+    "The sockets of this host do not show what limits the flow",
+    "Look at those of the other host (`ss -tmi` there)",
+];
+/// Sentences without a verdict on a text.
+const UNSEEN: [&str; 2] = [
+    "These figures do not show what limits the flow",
+    "Look at the sender's socket while it sends (`ss -tin`)",
+];
+/// Beginning of the names of rules about counters.
+const COUNTED: &str = "counted-";
 
 /// Headline and findings of one view.
 pub(crate) type Answer = (Headline, Vec<Finding>);
@@ -34,24 +48,53 @@ pub(super) struct Judged {
 
 /// From the sockets of the sending host.
 pub(crate) fn of_sender(sight: &view::sender::Sight) -> Answer {
+    if let Some(flow) = sight.flows.iter().find(|flow| flow.pasted.no_socket) {
+        return of_counters(&measure::facts(sight, flow));
+    }
     let judged = sight.flows.iter().filter(|flow| flow.judged);
+    let is_pasted = sight.flows.iter().any(|flow| !flow.pasted.hidden.is_empty());
     let judged = judged.map(|flow| {
         let facts = measure::facts(sight, flow);
         let verdicts = verdicts(&facts);
         let rests = facts.whole.empty >= 1.0;
         Judged { host: facts.host, mbit: facts.mbit, bytes: facts.acked, rests, verdicts }
     });
-    answer(judged.collect(), sight.partial, "acknowledged")
+    let unknown = if is_pasted { UNSEEN } else { UNKNOWN };
+    answer(judged.collect(), sight.partial, "acknowledged", unknown)
+}
+
+/// From the counters of a host alone.
+fn of_counters(facts: &Facts) -> Answer {
+    let all = verdicts(facts).into_iter().map(|own| match own.rule.starts_with(COUNTED) {
+        true => own,
+        false => Verdict { share: 0.0, does: "drops packets", ..own },
+    });
+    let verdicts: Vec<Verdict> = all.collect();
+    let Some(first) = verdicts.first() else {
+        let text = "These counters show no drops and no losses that matter.".to_string();
+        let confidence = Some(Confidence::CannotTell);
+        return (Headline { confidence, ..said(Grade::CannotTell, text) }, vec![]);
+    };
+    let findings = verdicts.iter().map(|own| Finding {
+        cause: format!("{} {}", own.who, own.does),
+        ..finding(own, &facts.host)
+    });
+    let findings: Vec<Finding> = findings.collect();
+    let text = sentences([
+        format!("{}: {}", findings[0].cause, first.evidence.join(", and ")),
+        first.remedy.clone().unwrap_or_default(),
+    ]);
+    (said(grade(first), text).about(&findings[0]), findings)
 }
 
 /// From the sockets of the receiving host.
 pub(crate) fn of_receiver(sight: &view::receiver::Sight) -> Answer {
     let judged = sight.flows.iter().filter(|flow| flow.judged);
     let judged = judged.map(|flow| receiver::judged(sight, flow)).collect();
-    answer(judged, sight.partial, "received")
+    answer(judged, sight.partial, "received", UNKNOWN)
 }
 
-fn answer(judged: Vec<Judged>, partial: bool, verb: &str) -> Answer {
+fn answer(judged: Vec<Judged>, partial: bool, verb: &str, unknown: [&str; 2]) -> Answer {
     let rate: f64 = judged.iter().map(|one| one.mbit).sum();
     let is_silent = judged.iter().all(|one| one.bytes == 0);
 
@@ -69,11 +112,7 @@ fn answer(judged: Vec<Judged>, partial: bool, verb: &str) -> Answer {
 
     // Without a verdict, the cause shows at the other end alone.
     let Some(first) = one.verdicts.first() else {
-        let text = sentences([
-            rate_of(rate, None),
-            "The sockets of this host do not show what limits the flow".into(),
-            "Look at those of the other host (`ss -tmi` there)".into(),
-        ]);
+        let text = sentences([rate_of(rate, None), unknown[0].into(), unknown[1].into()]);
         let confidence = Some(Confidence::CannotTell);
         let headline = said(Grade::CannotTell, text);
         return (Headline { rate_mbit: Some(rate), confidence, ..headline }, vec![]);

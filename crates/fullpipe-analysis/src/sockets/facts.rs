@@ -3,6 +3,9 @@
 //! The start of a connection is apart from its main part: slow start looks like other causes. The sources are tcp_info (T), skmem (M),
 //! counters of the host (C) and its settings (S); each field says which.
 
+use crate::pasted::Pasted;
+use std::collections::BTreeMap;
+
 /// Share of time without any data that is as good a cause as another one: an idle round trip costs the growth of cwnd.
 const PAUSES: f64 = 0.04;
 /// Share of time in recovery without SACK that makes other causes doubtful; the rule about SACK fires a little later.
@@ -13,6 +16,10 @@ const BEGINS: f64 = 0.9;
 /// Facts of one connection and of the host that sends its data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
+    /// Facts from a pasted text, and columns that it lacks.
+    pub pasted: Pasted,
+    /// Counters of the host at the end, where it has no connection (C).
+    pub counters: BTreeMap<String, u64>,
     /// Name of the connection.
     pub name: String,
     /// Name of the host.
@@ -39,10 +46,14 @@ pub struct Facts {
     pub peak_mbit: f64,
     /// Standard deviation of the intervals' rates in the main part over their mean.
     pub rate_spread: f64,
+    /// Shape of the rate over the whole life.
+    pub shape: Shape,
     /// Least RTT, us (T); of RTTs from timestamps, the shortest finer one.
     pub min_rtt_us: f64,
     /// Median of the smoothed RTT in the main part, us (T).
     pub rtt_us: f64,
+    /// Standard deviation of the smoothed RTT in the main part over its mean.
+    pub rtt_spread: f64,
     /// Largest smoothed RTT but for a twentieth, us (T).
     pub rtt_p95_us: f64,
     /// Shares of the main part.
@@ -133,6 +144,17 @@ impl Facts {
     }
 }
 
+/// Shape of the rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Shape {
+    /// Share of intervals that are faster than the one before (0 to 1).
+    pub rises: f64,
+    /// Intervals, but for the first and the last one, with less than a twentieth of the fastest one's rate.
+    pub stalls: usize,
+    /// Rate of the second interval, Mb/s.
+    pub early_mbit: f64,
+}
+
 /// Shares of time (0 to 1).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Shares {
@@ -207,6 +229,14 @@ pub struct Cwnd {
     pub slow_start: bool,
     /// Median of packets in flight in the main part.
     pub in_flight: f64,
+    /// Bytes unsent at the last look.
+    pub unsent: f64,
+    /// Standard deviation of cwnd in the main part over its mean.
+    pub spread: f64,
+    /// Standard deviation of its means over three looks.
+    pub slow_spread: f64,
+    /// Correlation of the rate with cwnd in the main part (-1 to 1).
+    pub follows: f64,
     /// Exits of HyStart on the host (C).
     pub hystart: u64,
 }
@@ -235,6 +265,8 @@ pub struct Memory {
 pub struct Losses {
     /// Segments sent again (T).
     pub retransmitted: u64,
+    /// Segments sent, with those sent again (T).
+    pub sent: u64,
     /// Share of all segments sent (0 to 1).
     pub share: f64,
     /// Reductions of ssthresh with retransmissions.

@@ -7,12 +7,14 @@ mod buffers;
 mod parts;
 
 use super::cuts::cuts;
-use super::facts::{Acks, Facts, Losses, Order, Own, Shares, quantile, spread};
+use super::facts::{Acks, Facts, Losses, Order, Own, Shape, Shares, quantile, spread};
+use crate::pasted::Column;
 use crate::view::sender::{Flow, Look, Sight};
 use buffers::{cwnd, memory, window, window_step};
 use fullpipe_base::trace::option;
 use fullpipe_base::units::Time;
 use parts::parts;
+use std::collections::BTreeMap;
 
 /// Part of a connection's life that is its start.
 const START: f64 = 0.35;
@@ -38,7 +40,13 @@ pub fn facts(sight: &Sight, flow: &Flow) -> Facts {
     let min_rtt = least_rtt(looks);
     let rates = rates(main, min_rtt);
     let pace = |bytes: u64| (bytes < u64::MAX).then_some(bytes as f64 * 8.0 / 1e6);
+    let counters = match flow.pasted.no_socket {
+        true => sight.host.counters.clone(),
+        false => BTreeMap::new(),
+    };
     Facts {
+        pasted: flow.pasted.clone(),
+        counters,
         name: flow.name.clone(),
         host: sight.host.name.clone(),
         congestion: flow.congestion.clone(),
@@ -52,8 +60,10 @@ pub fn facts(sight: &Sight, flow: &Flow) -> Facts {
         last_mbit: rate(&looks[looks.len() - 1 - looks.len() / 5], last),
         peak_mbit: quantile(&rates, 0.9),
         rate_spread: spread(&rates),
+        shape: shape(looks),
         min_rtt_us: min_rtt,
         rtt_us: quantile(&rtts, 0.5),
+        rtt_spread: spread(&rtts),
         rtt_p95_us: quantile(&rtts, 0.95),
         main: shares(main),
         whole: shares(looks),
@@ -65,7 +75,7 @@ pub fn facts(sight: &Sight, flow: &Flow) -> Facts {
         buffer: memory(flow, looks, main),
         loss: losses(sight, looks, main, min_rtt),
         order: order(sight, looks),
-        acks: acks(main),
+        acks: if flow.pasted.lacks(&[Column::Acks]) { DELAYED } else { acks(main) },
         own: own(sight, main),
         mss: last.socket.snd_mss,
         pmtu: last.socket.pmtu,
@@ -77,6 +87,9 @@ pub fn facts(sight: &Sight, flow: &Flow) -> Facts {
         beside: beside(sight, flow),
     }
 }
+
+/// ACKs of a source that does not count them: one for two segments, as receivers delay them.
+const DELAYED: Acks = Acks { rate: 0.0, segments: 2.0, spread: 0.0, data_spread: 0.0, growth: 1.0 };
 
 /// Step of RTTs that come from timestamps, us (TCP_TS_HZ of Linux).
 const STAMP: u32 = 1_000;
@@ -112,6 +125,19 @@ fn seconds(from: &Look, to: &Look) -> f64 {
 fn rate(from: &Look, to: &Look) -> f64 {
     let (bytes, seconds) = (to.bytes_acked.saturating_sub(from.bytes_acked), seconds(from, to));
     if seconds > 0.0 { bytes as f64 * 8.0 / 1e6 / seconds } else { 0.0 }
+}
+
+/// Shape of the rate of all intervals.
+fn shape(looks: &[Look]) -> Shape {
+    let rates: Vec<f64> = looks.windows(2).map(|pair| rate(&pair[0], &pair[1])).collect();
+    let fastest = quantile(&rates, 1.0);
+    let inner = rates.get(1..rates.len().saturating_sub(1)).unwrap_or_default();
+    let rising = rates.windows(2).filter(|pair| pair[1] > pair[0]).count();
+    Shape {
+        rises: rising as f64 / rates.len().saturating_sub(1).max(1) as f64,
+        stalls: inner.iter().filter(|own| 20.0 * **own < fastest).count(),
+        early_mbit: rates.get(1).or(rates.first()).copied().unwrap_or(0.0),
+    }
 }
 
 /// Rates of intervals that last two round trips or more: shorter ones show bursts.
@@ -178,6 +204,7 @@ fn losses(sight: &Sight, looks: &[Look], main: &[Look], min_rtt_us: f64) -> Loss
     let undo = ["Full", "Partial", "DSACK", "Loss"].map(|kind| format!("TcpExt.TCP{kind}Undo"));
     Losses {
         retransmitted: last.segments_retransmitted,
+        sent: last.segments_sent,
         share: last.segments_retransmitted as f64 / last.segments_sent.max(1) as f64,
         cuts: cuts(looks, min_rtt_us),
         main_retransmitted: last.segments_retransmitted.saturating_sub(before),

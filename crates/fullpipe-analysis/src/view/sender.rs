@@ -2,6 +2,7 @@
 
 use super::Connection;
 use crate::meta::{Earlier, RunMeta};
+use crate::pasted::Pasted;
 use crate::settings::Buffer;
 use fullpipe_base::trace::{FlowSample, SenderSocket};
 use fullpipe_base::units::Time;
@@ -27,6 +28,8 @@ pub struct Flow {
     pub answered: f64,
     /// Its life before the first look; none where that look is at its beginning.
     pub earlier: Option<Earlier>,
+    /// Facts from a pasted text, and columns that it lacks.
+    pub pasted: Pasted,
     /// The socket at each look, oldest first.
     pub looks: Vec<Look>,
 }
@@ -109,6 +112,7 @@ impl Sight {
                 buffer: about.settings.send.clone(),
                 answered: about.reverse_flow.map_or(0.0, |index| answered(recording, index)),
                 earlier: about.earlier,
+                pasted: about.pasted.clone(),
                 looks: trimmed(looks.into_iter().map(Look::of).collect()),
             }
         })

@@ -2,6 +2,7 @@
 
 mod advising;
 mod pasted;
+mod pasted_text;
 mod search;
 mod text;
 mod watching;
@@ -33,7 +34,18 @@ pub fn diagnose(arguments: &DiagnoseArguments, output: &Output) -> Result<(), Fa
     interrupt::listen(STOPPING)?;
 
     let (started, clock) = (SystemTime::now(), Instant::now());
-    let observation = observe(arguments)?;
+    let mut texts = match arguments.files() {
+        files if files.is_empty() => None,
+        files => Some(pasted::Texts::read(&files, arguments)?),
+    };
+    let watched = match &mut texts {
+        None => search::observe(arguments)?,
+        Some(texts) => match texts.only_looks() {
+            Some(looks) => looks,
+            None => return texts.answer(arguments, output),
+        },
+    };
+    let observation = seen(watched, arguments)?;
     let mut judged = observation.runs();
     if let Some(other) = &other {
         judged.iter_mut().for_each(|own| join(own, other, arguments));
@@ -67,13 +79,9 @@ pub fn diagnose(arguments: &DiagnoseArguments, output: &Output) -> Result<(), Fa
     Ok(())
 }
 
-/// Observes for as long as was asked for, a signal comes, or the connections are there.
-fn observe(arguments: &DiagnoseArguments) -> Result<Observation, Failure> {
-    let watched = match arguments.file() {
-        Some(file) => pasted::observe(file, arguments.every, arguments),
-        None => search::observe(arguments),
-    };
-    match watched? {
+/// The observation, where there was something to observe.
+fn seen(watched: Watched, arguments: &DiagnoseArguments) -> Result<Observation, Failure> {
+    match watched {
         Watched::Seen(observation) => Ok(*observation),
         Watched::Connecting(seen) => Err(Failure::Input(text::connecting(&seen))),
         Watched::Nothing(seen) => Err(Failure::Input(text::none(&arguments.sought(), &seen))),

@@ -67,7 +67,7 @@ pub fn text(
 }
 
 /// The answer of one connection: rate, cause, setting, what to do.
-fn answer(run: &Run) -> String {
+pub(super) fn answer(run: &Run) -> String {
     let Some(headline) = &run.headline else { return String::new() };
     let (Some(cause), Some(first)) = (&headline.cause, run.findings.first()) else {
         return headline.text.clone();
@@ -103,7 +103,7 @@ pub fn name(own: &Subject) -> String {
 }
 
 /// A connection with its figures.
-fn about(own: &Subject, run: &Run) -> String {
+pub(super) fn about(own: &Subject, run: &Run) -> String {
     let info = &own.last.info;
     let ms = |us: u32| short(f64::from(us) / 1000.0);
     let received = run.view.as_deref() == Some(View::ReceiverSockets.name());
@@ -124,7 +124,7 @@ fn about(own: &Subject, run: &Run) -> String {
     }
 }
 
-fn word(own: Confidence) -> &'static str {
+pub(super) fn word(own: Confidence) -> &'static str {
     match own {
         Confidence::Sure => "sure",
         Confidence::Likely => "likely",
@@ -133,7 +133,7 @@ fn word(own: Confidence) -> &'static str {
 }
 
 /// A cause, its evidence, and what to do.
-fn finding(out: &mut String, width: usize, own: &Finding) {
+pub(super) fn finding(out: &mut String, width: usize, own: &Finding) {
     let sure = word(own.confidence);
     line(out, width, "  - ", &format!("{} ({}, {sure})", own.cause, own.code));
     own.evidence.iter().for_each(|fact| line(out, width, "      because: ", fact));
@@ -181,7 +181,7 @@ pub fn connecting(seen: &[Seen]) -> String {
 }
 
 /// Writes a text with `start` before it, broken at that width; later lines are indented alike.
-fn line(out: &mut String, width: usize, start: &str, text: &str) {
+pub(super) fn line(out: &mut String, width: usize, start: &str, text: &str) {
     let blank = " ".repeat(start.chars().count());
     let mut line = start.to_string();
     let mut is_empty = true;

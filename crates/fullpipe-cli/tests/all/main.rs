@@ -35,6 +35,7 @@ mod list;
 mod new;
 mod packets;
 mod parity;
+mod pasted;
 mod plan;
 mod readme;
 mod readme_example;

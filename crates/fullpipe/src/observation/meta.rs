@@ -1,6 +1,7 @@
 //! Facts about an observation that its trace does not hold.
 
 use super::{Observation, SOURCE, Subject};
+use crate::analysis::pasted::Pasted;
 use crate::analysis::settings::{Buffer, FlowSettings, HostSettings};
 use crate::analysis::{Earlier, FlowMeta, RunMeta, WayMeta};
 use crate::base::path::Direction;
@@ -84,6 +85,7 @@ fn flows(host: &Host, own: &Subject, place: usize) -> [FlowMeta; 2] {
         shaper: None,
         settings: settings(host, own, 0),
         earlier: earlier(first.bytes_acked, first.total_retrans),
+        pasted: Pasted::default(),
     };
     let received = FlowMeta {
         name: name(own, false),

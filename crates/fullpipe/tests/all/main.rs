@@ -42,6 +42,7 @@ mod onl;
 mod onl_port;
 mod other_systems;
 mod parity;
+mod pasted;
 mod path_models;
 mod plan_nfs;
 mod programs_advised;

@@ -67,6 +67,7 @@ fn flow(own: &FlowMeta) -> FlowMeta {
         shaper: own.shaper.clone(),
         settings: settings(&own.settings),
         earlier: own.earlier,
+        pasted: own.pasted.clone(),
     }
 }
 

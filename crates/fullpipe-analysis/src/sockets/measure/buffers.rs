@@ -1,7 +1,7 @@
 //! Windows and buffers of a flow: the receiver's window, cwnd, and the send buffer.
 
 use super::{median, part};
-use crate::sockets::facts::{Cwnd, Memory, Window, quantile};
+use crate::sockets::facts::{Cwnd, Memory, Window, quantile, spread};
 use crate::view::sender::{Flow, Look, Sight};
 use fullpipe_base::tcp::INFINITE_SSTHRESH;
 
@@ -69,10 +69,44 @@ pub(super) fn cwnd(sight: &Sight, flow: &Flow, looks: &[Look], main: &[Look]) ->
         from_the_first: flow.earlier.is_none() && looks.first().is_some_and(|look| is_set(&look)),
         slow_start: last.cwnd < last.ssthresh,
         in_flight: median(main, |look| f64::from(look.in_flight)),
+        unsent: last.unsent as f64,
+        spread: spread(&main.iter().map(packets).collect::<Vec<f64>>()),
+        slow_spread: spread(&means(main)),
+        follows: follows(main),
         hystart: sight
             .host
             .counters(&["TcpExt.TCPHystartTrainDetect", "TcpExt.TCPHystartDelayDetect"]),
     }
+}
+
+/// Means of cwnd over three looks: rates of rows are such means, too.
+fn means(main: &[Look]) -> Vec<f64> {
+    let of = |looks: &[Look]| {
+        looks.iter().map(|look| f64::from(look.cwnd)).sum::<f64>() / looks.len().max(1) as f64
+    };
+    main.windows(3.min(main.len().max(1))).map(of).collect()
+}
+
+/// Correlation of the rate of each interval with the mean cwnd of its ends.
+fn follows(main: &[Look]) -> f64 {
+    let pairs = main.windows(2).filter(|pair| pair[1].time > pair[0].time);
+    let points: Vec<(f64, f64)> = pairs
+        .map(|pair| {
+            let cwnd = (f64::from(pair[0].cwnd) + f64::from(pair[1].cwnd)) / 2.0;
+            (super::rate(&pair[0], &pair[1]), cwnd)
+        })
+        .collect();
+    let count = points.len().max(1) as f64;
+    let mean = points.iter().fold((0.0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+    let (rate, cwnd) = (mean.0 / count, mean.1 / count);
+    let [mut both, mut rates, mut cwnds] = [0.0; 3];
+    for own in &points {
+        let (a, b) = (own.0 - rate, own.1 - cwnd);
+        both += a * b;
+        rates += a * a;
+        cwnds += b * b;
+    }
+    if rates > 0.0 && cwnds > 0.0 { both / (rates * cwnds).sqrt() } else { 0.0 }
 }
 
 /// Send buffer and the memory of skbs in the host.

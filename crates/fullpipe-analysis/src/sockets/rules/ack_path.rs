@@ -11,8 +11,9 @@ use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
 use super::Rule;
 use crate::numbers::short;
+use crate::pasted::Column;
 
-pub const RULE: Rule = Rule { name: "slow-acks", find };
+pub const RULE: Rule = Rule { name: "slow-acks", needs: &[Column::Acks, Column::Rtt], find };
 
 /// RTT over its least from which on slow start fills a queue of one product, so that it overflows. A queue of ACKs does
 /// not.

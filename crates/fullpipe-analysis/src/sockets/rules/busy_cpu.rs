@@ -5,7 +5,7 @@ use super::super::verdict::{Verdict, between};
 use super::Rule;
 use crate::words::percent;
 
-pub const RULE: Rule = Rule { name: "busy-sender", find };
+pub const RULE: Rule = Rule { name: "busy-sender", needs: &[], find };
 
 /// Share of time that the CPU works from which on work waits for it. Queues of work get long well below 1, and it rests in
 /// recovery. Whatever stops the flow, cwnd included, then waits for the CPU as well.

@@ -7,9 +7,10 @@ use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
 use super::Rule;
 use crate::numbers::short;
+use crate::pasted::Column;
 use crate::words::percent;
 
-pub const RULE: Rule = Rule { name: "busy-receiver", find };
+pub const RULE: Rule = Rule { name: "busy-receiver", needs: &[Column::Acks, Column::Rtt], find };
 
 /// RTT over its least, above the effect of a queue of two products.
 const LONG: f64 = 3.2;

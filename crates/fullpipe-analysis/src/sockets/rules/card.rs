@@ -5,9 +5,10 @@ use super::super::verdict::Verdict;
 use super::Rule;
 use crate::document::AskedBy;
 use crate::numbers::rate;
+use crate::pasted::Column;
 use crate::rules::valued;
 
-pub const RULE: Rule = Rule { name: "card", find };
+pub const RULE: Rule = Rule { name: "card", needs: &[Column::Memory], find };
 
 /// Bytes of an Ethernet frame in addition to its IP packet: header, checksum, preamble and gap.
 const WIRE: f64 = 38.0;

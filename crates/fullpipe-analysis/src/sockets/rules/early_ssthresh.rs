@@ -4,8 +4,9 @@ use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
 use super::Rule;
 use crate::numbers::{packets, rate};
+use crate::pasted::Column;
 
-pub const RULE: Rule = Rule { name: "early-ssthresh", find };
+pub const RULE: Rule = Rule { name: "early-ssthresh", needs: &[Column::State], find };
 
 /// Growth of cwnd over the main part from which on the flow has not reached its possible rate.
 const GROWS: f64 = 1.05;

@@ -4,8 +4,9 @@ use super::super::facts::{Facts, quantile};
 use super::super::verdict::{Verdict, between};
 use super::Rule;
 use crate::numbers::short;
+use crate::pasted::Column;
 
-pub(super) const RULE: Rule = Rule { name: "path-is-full", find };
+pub(super) const RULE: Rule = Rule { name: "path-is-full", needs: &[Column::Rtt], find };
 
 /// RTT over its least from which on a queue is in front of the flow.
 const QUEUE: f64 = 1.1;
@@ -20,6 +21,8 @@ pub const VARIES: f64 = 0.9;
 pub const CUT: f64 = 1.3;
 /// RTT over its least, above the effect of a queue of two products: a slow way back or receiver looks alike.
 const LONG: f64 = 3.2;
+/// Time that packets wait in rows of a text from which on a queue holds them, us.
+const LEAST_US: f64 = 1_000.0;
 /// Segments of an ACK from which on the receiver joins packets that wait: its CPU may be the bottleneck.
 const JOINED: f64 = 3.0;
 
@@ -35,6 +38,12 @@ fn find(facts: &Facts) -> Option<Verdict> {
 
     // A queue that overflows stands high when losses cut cwnd.
     let queued = at_cuts >= CUT && facts.main.cwnd_full >= 0.5;
+    // Means of rows do not part a queue from the time that a host takes.
+    let means = facts.pasted.lacks(&[Column::Moments]);
+    if means && facts.rtt_p95_us < facts.min_rtt_us + LEAST_US {
+        return None;
+    }
+
     // A path that delivers nothing is not full.
     let delivers = facts.main_mbit > 0.0;
     (delivers && (standing >= QUEUE || queued)).then(|| {

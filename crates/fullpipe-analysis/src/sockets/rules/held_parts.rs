@@ -7,10 +7,11 @@ use super::super::verdict::{Verdict, between};
 use super::Rule;
 use crate::document::AskedBy;
 use crate::held_parts::DELAYED_S;
+use crate::pasted::Column;
 use crate::rules::setting;
 use crate::words::{ms, percent};
 
-pub const RULE: Rule = Rule { name: "held-parts", find };
+pub const RULE: Rule = Rule { name: "held-parts", needs: &[Column::Moments], find };
 
 /// Share of time from which on held parts count: a message takes a tenth longer.
 const WORTH: f64 = 0.1;

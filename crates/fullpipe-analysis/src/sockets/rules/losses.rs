@@ -6,8 +6,9 @@ use super::super::facts::{Cut, Facts, quantile, spread};
 use super::super::verdict::{Verdict, between};
 use super::{Rule, full_path};
 use crate::numbers::{count, short};
+use crate::pasted::Column;
 
-pub const RULE: Rule = Rule { name: "losses", find };
+pub const RULE: Rule = Rule { name: "losses", needs: &[Column::Rtt, Column::InFlight], find };
 
 /// RTT at a loss over its least below which no queue was full. This bound parted all runs that were looked at.
 const EMPTY: f64 = 1.2;
@@ -45,6 +46,11 @@ const EPOCHS: usize = 4;
 const MANY: usize = 8;
 /// Part of the retransmissions that was lost again: a policer with an empty bucket drops them, too.
 const AGAIN: f64 = 0.05;
+
+/// Spread of cwnd in rows that are far apart from which on it moves.
+const MOVES: f64 = 0.04;
+/// Spread of RTT over that of cwnd up to which RTT does not follow cwnd.
+const APART: f64 = 0.5;
 
 /// Epochs of loss that found no queue; none where others explain the flow.
 fn empty(facts: &Facts) -> Option<Vec<&Cut>> {
@@ -137,6 +143,27 @@ fn find(facts: &Facts) -> Option<Verdict> {
     };
 
     let free = between(facts.peak_inflation(), MAYBE, SURELY);
+
+    // Rows that are far apart sum up several epochs: neither their sizes nor their places are seen.
+    if facts.pasted.lacks(&[Column::Moments]) {
+        // Where cwnd moves and RTT does not, no queue takes what cwnd adds.
+        let moves = facts.cwnd.spread >= MOVES && facts.rtt_spread <= APART * facts.cwnd.spread;
+        let points = if moves { 0.4 + 0.2 * free } else { 0.2 };
+        let twins = ["small_buffer", "policer", "none"];
+        let twins = if moves { &twins[..2] } else { &twins[..] };
+        let decide = "`ss -tin` of the sender ten times a second: cwnd and rtt at each loss";
+        return Some(
+            Verdict::new("loss", "Loss without a queue", share, points)
+                .because(format!(
+                    "{} segments are sent again, at an RTT of {} times its least",
+                    count(facts.loss.retransmitted),
+                    short(epochs.rtt)
+                ))
+                .because("cwnd is full, and RTT does not grow with it")
+                .remedy("Look for bad optics, cables or radio links, and for short queues and policers on the path")
+                .twins(twins, decide),
+        );
+    }
 
     // Chance takes single packets at any cwnd and any rate.
     if epochs.by_chance() && !tiny {

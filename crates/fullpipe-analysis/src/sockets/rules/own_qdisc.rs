@@ -3,11 +3,11 @@
 use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
 use super::Rule;
-use crate::document::AskedBy;
+use crate::document::{AskedBy, Setting};
 use crate::numbers::packets;
-use crate::rules::valued;
+use crate::rules::setting;
 
-pub const RULE: Rule = Rule { name: "drops-at-home", find };
+pub const RULE: Rule = Rule { name: "drops-at-home", needs: &[], find };
 
 /// Round trips for which a drop may stop growth: rarer drops are no cause.
 const APART: f64 = 100.0;
@@ -34,10 +34,13 @@ fn find(facts: &Facts) -> Option<Verdict> {
         && facts.loss.retransmitted <= own.dropped;
     ((alone && !queues) || (often && most && !inflated)).then(|| {
         let points = 0.7 + 0.3 * between(own.dropped as f64, 0.0, 3.0);
-        let limit = own.qdisc_limit.map_or("its limit".into(), |n| format!("{n} packets"));
+        let limit = own.qdisc_limit.map(|n| format!("{n} packets"));
         Verdict::new("qdisc", format!("The qdisc of {}", facts.host), facts.main.cwnd_full, points)
             .because(format!("{} has dropped {}", own.qdisc, packets(own.dropped)))
             .remedy(format!("Raise the limit of {} (tc qdisc)", own.qdisc))
-            .setting(valued("tc qdisc limit", &facts.host, limit, None, AskedBy::Device))
+            .setting(Setting {
+                value: limit,
+                ..setting("tc qdisc limit", &facts.host, AskedBy::Device)
+            })
     })
 }

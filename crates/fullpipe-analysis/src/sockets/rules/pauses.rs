@@ -3,9 +3,10 @@
 use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
 use super::Rule;
+use crate::pasted::Column;
 use crate::words::percent;
 
-pub const RULE: Rule = Rule { name: "pauses", find };
+pub const RULE: Rule = Rule { name: "pauses", needs: &[Column::Clocks, Column::InFlight], find };
 
 /// Share of time without any data from which on pauses cost a tenth of the rate. A retransmission timeout is none: data is
 /// outstanding.

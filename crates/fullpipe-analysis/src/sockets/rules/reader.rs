@@ -3,9 +3,11 @@
 use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
 use super::{Rule, window};
+use crate::pasted::Column;
 use crate::words::percent;
 
-pub const RULE: Rule = Rule { name: "slow-reading", find };
+pub const RULE: Rule =
+    Rule { name: "slow-reading", needs: &[Column::Window, Column::InFlight], find };
 
 /// Share of looks at which the window is clearly smaller than once before, from which on data stays unread. Out of
 /// recovery and without memory pressure only unread data makes a window smaller: its right edge stays (RFC 9293,

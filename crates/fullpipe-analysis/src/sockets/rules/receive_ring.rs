@@ -4,8 +4,9 @@ use super::super::facts::Facts;
 use super::super::verdict::Verdict;
 use super::{Rule, losses};
 use crate::numbers::short;
+use crate::pasted::Column;
 
-pub const RULE: Rule = Rule { name: "late-interrupts", find };
+pub const RULE: Rule = Rule { name: "late-interrupts", needs: &[Column::Acks], find };
 
 /// Seconds between ACKs: no card waits so long unless it is configured to.
 const APART: f64 = 1e-3;

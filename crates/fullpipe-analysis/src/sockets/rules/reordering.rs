@@ -4,8 +4,9 @@ use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
 use super::Rule;
 use crate::numbers::count;
+use crate::pasted::Column;
 
-pub const RULE: Rule = Rule { name: "disorder", find };
+pub const RULE: Rule = Rule { name: "disorder", needs: &[Column::State], find };
 
 /// Times that reordering was seen from which on it is no accident of a retransmission.
 const SEEN: u64 = 3;

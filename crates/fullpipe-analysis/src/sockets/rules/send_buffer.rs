@@ -4,10 +4,11 @@ use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
 use super::Rule;
 use crate::document::AskedBy;
+use crate::pasted::Column;
 use crate::rules::valued;
 use crate::words::{bytes, percent};
 
-pub const RULE: Rule = Rule { name: "small-send-buffer", find };
+pub const RULE: Rule = Rule { name: "small-send-buffer", needs: &[], find };
 
 /// Share of time that Linux itself charges to the buffer, from which on the buffer is the cause.
 pub const STOPS: f64 = 0.05;
@@ -33,7 +34,8 @@ fn find(facts: &Facts) -> Option<Verdict> {
 
     // Linux's own clock is the best evidence, a blocked writer the second best.
     (own.sndbuf >= STOPS || starves).then(|| {
-        let share = own.sndbuf.max(own.idle);
+        let seen = !facts.pasted.lacks(&[Column::InFlight]);
+        let share = if seen { own.sndbuf.max(own.idle) } else { own.sndbuf };
         let points =
             0.6 + 0.2 * between(own.sndbuf, 0.0, STOPS) + 0.2 * f64::from(u8::from(starves));
         let limit = bytes(facts.buffer.limit as u64);
@@ -46,12 +48,18 @@ fn find(facts: &Facts) -> Option<Verdict> {
         let own_time = format!("Linux charges {} of the time to it", percent(own.sndbuf));
         let found =
             Verdict::new("sndbuf", format!("The send buffer of {}", facts.host), share, points)
+                .remedy(cure);
+
+        // One look has no use of the buffer over time, and does not say who has set its size.
+        let found = match facts.pasted.one_look {
+            true => found.remedy(format!("{cure}, and let the program ask for no SO_SNDBUF")),
+            false => found
                 .because(format!(
                     "{name} allows {limit}, of which {} is used",
                     percent(facts.buffer.used)
                 ))
-                .remedy(cure)
-                .setting(valued(name, &facts.host, limit, None, by));
+                .setting(valued(name, &facts.host, limit, None, by)),
+        };
         if own.sndbuf > 0.0 { found.because(own_time) } else { found }
     })
 }

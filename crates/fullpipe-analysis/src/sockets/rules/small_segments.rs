@@ -4,7 +4,7 @@ use super::super::facts::Facts;
 use super::super::verdict::Verdict;
 use super::Rule;
 
-pub const RULE: Rule = Rule { name: "small-segments", find };
+pub const RULE: Rule = Rule { name: "small-segments", needs: &[], find };
 
 /// MSS where a peer sends none (RFC 9293, 3.7.1): smaller segments mean a wrong MTU or MSS.
 const LEAST: u32 = 536;

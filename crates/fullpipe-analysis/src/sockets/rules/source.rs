@@ -3,9 +3,10 @@
 use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
 use super::Rule;
+use crate::pasted::Column;
 use crate::words::percent;
 
-pub const RULE: Rule = Rule { name: "slow-source", find };
+pub const RULE: Rule = Rule { name: "slow-source", needs: &[Column::InFlight], find };
 
 /// Share of looks at which nothing waits to be sent though the windows have room.
 const STARVES: f64 = 0.5;
@@ -23,8 +24,8 @@ const BLOCKED: f64 = 0.3;
 fn find(facts: &Facts) -> Option<Verdict> {
     let cpu = facts.own.cpu.unwrap_or(0.0);
     let idle = facts.main.idle;
-    // A writer that the buffer blocks has more to write.
-    if idle < STARVES || facts.main.sndbuf >= BLOCKED {
+    // A writer that the buffer blocks has more to write, and so has one that always writes.
+    if facts.pasted.always_writes || idle < STARVES || facts.main.sndbuf >= BLOCKED {
         return None;
     }
     let works = format!("the CPU of {} works {} of the time", facts.host, percent(cpu));

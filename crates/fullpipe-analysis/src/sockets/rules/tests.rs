@@ -1,6 +1,7 @@
 //! Rules on facts made by hand: each fires on its cause, and is quiet on a case near it.
 
 mod acks;
+mod texts;
 
 use super::super::facts::{
     Acks, Cut, Cwnd, Facts, Losses, Memory, Order, Own, Parts, Shares, Window,

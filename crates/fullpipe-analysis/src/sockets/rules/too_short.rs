@@ -4,7 +4,7 @@ use super::super::facts::Facts;
 use super::super::verdict::Verdict;
 use super::Rule;
 
-pub const RULE: Rule = Rule { name: "short-transfer", find };
+pub const RULE: Rule = Rule { name: "short-transfer", needs: &[], find };
 
 /// Looks below which no share of time means anything.
 const LOOKS: usize = 4;
@@ -18,7 +18,13 @@ fn find(facts: &Facts) -> Option<Verdict> {
     let stopped = facts.loss.retransmitted > 0
         || facts.cwnd.early_ssthresh.is_some_and(|ssthresh| ssthresh <= facts.cwnd.largest)
         || facts.main.rwnd.max(facts.main.sndbuf) > STOPPED;
-    let short = facts.looks < LOOKS || (facts.round_trips < ROUND_TRIPS && !stopped);
+
+    // One look sums up a whole life, and without RTT there are no round trips to count.
+    let own = &facts.pasted;
+    let few = facts.looks < LOOKS && !own.one_look && !own.rate_only;
+    let counts = facts.min_rtt_us > 0.0;
+    let short = few || (counts && facts.round_trips < ROUND_TRIPS && !stopped);
+    let short = short && !own.no_socket;
     let looks = match facts.looks {
         1 => "one look".to_string(),
         n => format!("{n} looks"),

@@ -4,9 +4,11 @@ use super::super::facts::Facts;
 use super::super::verdict::Verdict;
 use super::Rule;
 use crate::document::{AskedBy, Setting};
+use crate::pasted::Column;
 use crate::rules::setting;
 
-pub const RULE: Rule = Rule { name: "short-tx-ring", find };
+pub const RULE: Rule =
+    Rule { name: "short-tx-ring", needs: &[Column::Memory, Column::InFlight], find };
 
 /// Part of the rate that ring and interrupts allow, from which on they hold the flow. Interrupts are late, so the part
 /// stays well below 1.

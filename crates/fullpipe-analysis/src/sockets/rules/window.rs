@@ -5,7 +5,7 @@ use super::super::verdict::{Verdict, between};
 use super::{Rule, reader, send_buffer};
 use crate::words::{bytes, percent};
 
-pub const RULE: Rule = Rule { name: "small-window", find };
+pub const RULE: Rule = Rule { name: "small-window", needs: &[], find };
 
 /// Share of time in which the window stops the flow from which on it is the cause. A paced congestion control meets it
 /// in half of the looks only.

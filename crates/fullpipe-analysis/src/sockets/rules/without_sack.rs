@@ -3,9 +3,10 @@
 use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
 use super::Rule;
+use crate::pasted::Column;
 use crate::words::percent;
 
-pub const RULE: Rule = Rule { name: "sack-off", find };
+pub const RULE: Rule = Rule { name: "sack-off", needs: &[Column::State], find };
 
 /// Share of time in recovery from which on the lack of SACK costs rate.
 ///

@@ -51,6 +51,7 @@ pub fn meta() -> RunMeta {
             shaper: None,
             settings: FlowSettings::default(),
             earlier: None,
+            pasted: Default::default(),
         }],
         mss: MSS as u32,
         interval: Time::secs(1),
