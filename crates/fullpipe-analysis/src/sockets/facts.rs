@@ -147,9 +147,9 @@ impl Facts {
 /// Shape of the rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Shape {
-    /// Share of intervals that are faster than the one before (0 to 1).
+    /// Share of intervals that are faster than the one before, until nine tenths of the largest rate (0 to 1); 0 of few.
     pub rises: f64,
-    /// Intervals, but for the first and the last one, with less than a twentieth of the fastest one's rate.
+    /// Intervals, but for the last one, with less than a twentieth of an earlier one's rate.
     pub stalls: usize,
     /// Rate of the second interval, Mb/s.
     pub early_mbit: f64,

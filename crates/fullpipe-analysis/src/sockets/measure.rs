@@ -131,11 +131,20 @@ fn rate(from: &Look, to: &Look) -> f64 {
 fn shape(looks: &[Look]) -> Shape {
     let rates: Vec<f64> = looks.windows(2).map(|pair| rate(&pair[0], &pair[1])).collect();
     let fastest = quantile(&rates, 1.0);
-    let inner = rates.get(1..rates.len().saturating_sub(1)).unwrap_or_default();
-    let rising = rates.windows(2).filter(|pair| pair[1] > pair[0]).count();
+
+    // Growth ends where the rate is nearly the largest one.
+    let top = rates.iter().position(|own| *own >= 0.9 * fastest).unwrap_or(0);
+    let rising = rates[..top].windows(2).filter(|pair| pair[1] > pair[0]).count();
+
+    // A slow beginning is no stall: the rate was high before.
+    let (mut stalls, mut before) = (0, 0.0f64);
+    for own in rates.iter().take(rates.len().saturating_sub(1)) {
+        stalls += usize::from(20.0 * own < before);
+        before = before.max(*own);
+    }
     Shape {
-        rises: rising as f64 / rates.len().saturating_sub(1).max(1) as f64,
-        stalls: inner.iter().filter(|own| 20.0 * **own < fastest).count(),
+        rises: if top > 3 { rising as f64 / (top - 1) as f64 } else { 0.0 },
+        stalls,
         early_mbit: rates.get(1).or(rates.first()).copied().unwrap_or(0.0),
     }
 }

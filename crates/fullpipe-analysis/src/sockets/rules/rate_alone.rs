@@ -31,9 +31,9 @@ fn find(facts: &Facts) -> Option<Verdict> {
     let (early, last) = (rate(shape.early_mbit), rate(facts.last_mbit));
     match () {
         () if shape.stalls > 0 => Some(
-            Verdict::new("loss", "Stalls", shape.stalls as f64 / facts.looks as f64, 0.2)
+            Verdict::new("loss", "A stall", shape.stalls as f64 / facts.looks as f64, 0.2)
                 .because(format!(
-                    "{} intervals have less than a twentieth of the fastest one's rate",
+                    "{} intervals have less than a twentieth of an earlier one's rate",
                     count(shape.stalls as u64)
                 ))
                 .twins(&["app_onoff", "small_buffer"], DECIDE),

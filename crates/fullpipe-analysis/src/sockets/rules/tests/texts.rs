@@ -1,7 +1,7 @@
 //! Rules about pasted texts, and rules that stay quiet where a text lacks what they need.
 
 use super::super::verdicts;
-use super::{Cwnd, Facts, Losses, Shares, full};
+use super::{Cwnd, Facts, Losses, Shares, Window, full};
 use crate::document::Confidence;
 use crate::pasted::{Column, Pasted};
 use std::collections::BTreeMap;
@@ -96,6 +96,15 @@ fn one_look_has_shares_of_totals() {
     let mut own = look(5.0, 20.0, 0.0, 20_500.0, 0.0);
     own.main.rwnd = 0.9;
     own.wscale = true;
+    let size = 150_000.0;
+    own.window = Window {
+        largest: size,
+        first: size,
+        median: size,
+        low: size,
+        high: size,
+        ..Window::default()
+    };
     assert_eq!(first(&own), Some("rwnd_fixed"));
 }
 
