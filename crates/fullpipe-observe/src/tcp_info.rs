@@ -288,7 +288,9 @@ impl TcpInfo {
 
     /// tcp_packets_in_flight.
     pub fn in_flight(&self) -> u32 {
-        (self.unacked + self.retrans).saturating_sub(self.sacked + self.lost)
+        // A pasted text may have any numbers.
+        let left = self.sacked.saturating_add(self.lost);
+        self.unacked.saturating_add(self.retrans).saturating_sub(left)
     }
 
     /// Bytes of data that were read. The kernel counts the FIN as one byte, both among bytes received in order and

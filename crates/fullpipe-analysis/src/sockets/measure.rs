@@ -168,7 +168,7 @@ fn part(looks: &[Look], holds: impl Fn(&Look) -> bool) -> f64 {
 
 /// Whether packets in flight reach cwnd, except for one packet or the rest of a burst.
 fn fills_cwnd(look: &Look) -> bool {
-    look.in_flight + (look.cwnd / 32).max(1) >= look.cwnd
+    look.in_flight.saturating_add((look.cwnd / 32).max(1)) >= look.cwnd
 }
 
 /// Unacknowledged data fills the receiver's window but for a part that TSO leaves.

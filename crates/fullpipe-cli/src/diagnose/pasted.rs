@@ -35,7 +35,7 @@ impl Texts {
             let (name, bytes) = bytes(file)?;
             texts.push(Named::new(&name, String::from_utf8_lossy(&bytes).into_owned()));
         }
-        for own in texts.iter().filter(|own| own.text.is_empty()) {
+        if let Some(own) = texts.iter().find(|own| own.text.is_empty()) {
             let why = match own.text.cut_off {
                 Some(line) => format!(
                     "{}: its JSON ends too early, at line {line}: paste the whole document",

@@ -35,7 +35,20 @@ fn plain(line: &str) -> String {
     while let Some(inner) = rest.trim_start().strip_prefix('>') {
         rest = inner.strip_prefix(' ').unwrap_or(inner);
     }
-    rest.replace('\u{a0}', " ").trim_end().to_string()
+    short_numbers(&rest.replace('\u{a0}', " ")).trim_end().to_string()
+}
+
+/// Most digits of a number: no tool prints more that count, and sums of such numbers do not overflow.
+const MOST_DIGITS: usize = 15;
+
+/// The line with no more digits in a row than that. A longer number is a damaged one.
+fn short_numbers(line: &str) -> String {
+    let mut digits = 0;
+    let keeps = |letter: &char| {
+        digits = if letter.is_ascii_digit() { digits + 1 } else { 0 };
+        digits <= MOST_DIGITS
+    };
+    line.chars().filter(keeps).collect()
 }
 
 /// The line without escape sequences of terminals (ECMA-48, CSI).
@@ -69,5 +82,6 @@ mod tests {
         assert_eq!(lines[4].number, 5);
         assert!(lines[1].is_indented());
         assert_eq!(clean("\u{1b}[").len(), 1);
+        assert_eq!(clean("a 18446744073709551615 b")[0].text, "a 184467440737095 b");
     }
 }

@@ -5,6 +5,9 @@ use crate::analysis::document::{Confidence, Headline};
 use crate::analysis::words::sentences;
 use crate::numbers::rate;
 
+/// Rule of losses that a host counts, wherever they are.
+const LOSSES: &str = "counted-losses";
+
 /// The answers, the one that decides first.
 pub fn joined(mut all: Vec<Answer>) -> Vec<Answer> {
     // A stable order: certainty, then the kind of the text.
@@ -39,10 +42,16 @@ fn decide(own: &mut Answer, host: &Answer) {
     let Some(found) = host.run.findings.iter().find(|it| is_twin(&it.code)).cloned() else {
         return;
     };
+    own.lines.extend(host.lines.iter().cloned());
+
+    // A connection says more about its losses than the host's count of them.
+    if found.code == first.code && found.rule == LOSSES {
+        own.run.findings[0].evidence.extend(found.evidence);
+        return;
+    }
     let mut decided = found;
     decided.evidence.push(format!("the connection: {}", first.evidence.join(", ")));
     decided.share_of_time = first.share_of_time;
-    own.lines.extend(host.lines.iter().cloned());
     let rest = own.run.findings.iter().filter(|it| it.code != decided.code).cloned();
     own.run.findings = std::iter::once(decided.clone()).chain(rest).collect();
     own.run.headline = own.run.headline.take().map(|headline| {

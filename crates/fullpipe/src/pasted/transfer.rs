@@ -228,12 +228,15 @@ fn samples(own: &Transfer, stream: &Stream, shown: &Shown, mss: u32) -> Vec<Flow
     for (at, row) in rows.iter().enumerate() {
         let before = sample.cwnd;
         sample.time = time(row.to);
-        sample.bytes_acked += bytes[at] as u64;
+        sample.bytes_acked = sample.bytes_acked.saturating_add(bytes[at] as u64).min(MOST);
         sample.bytes_delivered = sample.bytes_acked;
         sample.bytes_sent = sample.bytes_acked.max(1);
         sample.segments_delivered = sample.bytes_acked / u64::from(mss);
-        sample.segments_retransmitted += row.retransmits.unwrap_or(0);
-        sample.segments_sent = sample.segments_delivered + sample.segments_retransmitted;
+        let again = row.retransmits.unwrap_or(0);
+        sample.segments_retransmitted =
+            sample.segments_retransmitted.saturating_add(again).min(MOST);
+        sample.segments_sent =
+            sample.segments_delivered.saturating_add(sample.segments_retransmitted);
         sample.cwnd = packets(row);
         sample.srtt_us = row.rtt.unwrap_or(0);
         sample.snd_wnd = row.snd_wnd.unwrap_or(u32::MAX.into());
@@ -341,8 +344,14 @@ fn has_threads(own: &Transfer) -> bool {
     own.tool == Tool::Iperf2 || version >= THREADS
 }
 
+/// Largest sum of a text: more than any test carries, and far from overflow.
+const MOST: u64 = 1 << 60;
+/// Longest test that iperf3 runs, s. A later time in a text is a damaged one.
+const LONGEST: f64 = 86_400.0;
+
+/// A time of a row.
 pub fn time(seconds: f64) -> Time {
-    Time((seconds.clamp(0.0, 1e9) * 1e9) as u64)
+    Time((seconds.clamp(0.0, LONGEST) * 1e9) as u64)
 }
 
 /// Subject of a transfer: tool, streams and length.
