@@ -68,7 +68,7 @@ fn one(out: &mut String, width: usize, own: &Answer) {
     page.iter().for_each(|page| text::line(out, width, "  more: ", page));
 }
 
-/// What is wrong and what to do; or that the text does not show it, and what would.
+/// Verdict and remedy; or the sentence that the text does not show the cause, and the look that would.
 fn verdict(own: &Answer) -> String {
     let run = &own.run;
 

@@ -24,18 +24,34 @@ pub(super) fn of(own: &Observation, subject: usize, sends: bool) -> RunMeta {
         subjects.enumerate().flat_map(|(place, it)| flows(host, it, place)).collect();
     let judged = &own.followed.subjects[subject];
     let mss = if sends { judged.last.info.snd_mss } else { judged.last.info.rcv_mss };
+    let every = Time(own.manner.every.as_nanos() as u64);
     RunMeta {
-        variant: name(judged, true),
+        notes: notes(own, subject, sends),
+        main_way: Some(if sends { Direction::Forward } else { Direction::Backward }),
+        ..of_sockets(&name(judged, true), SOURCE, flows, mss, every)
+    }
+}
+
+/// Facts about looks at sockets: nothing is known but the flows, which go forward.
+pub fn of_sockets(
+    name: &str,
+    engine: &str,
+    flows: Vec<FlowMeta>,
+    mss: u32,
+    sample: Time,
+) -> RunMeta {
+    RunMeta {
+        variant: name.into(),
         set: Map::new(),
-        engine: SOURCE.into(),
+        engine: engine.into(),
         substituted: Vec::new(),
         unvalidated: Vec::new(),
         chosen_qdiscs: Vec::new(),
         tuned: BTreeMap::new(),
-        notes: notes(own, subject, sends),
+        notes: Vec::new(),
         places: BTreeMap::new(),
         partial: false,
-        main_way: Some(if sends { Direction::Forward } else { Direction::Backward }),
+        main_way: Some(Direction::Forward),
         main_datagrams: None,
         or_settled: None,
         flows,
@@ -47,7 +63,7 @@ pub(super) fn of(own: &Observation, subject: usize, sends: bool) -> RunMeta {
         interval: INTERVAL,
         first_interval: INTERVAL,
         clock_offset: Time::ZERO,
-        sample: Time(own.manner.every.as_nanos() as u64),
+        sample,
         bin: BIN,
         ways: [WayMeta::default(), WayMeta::default()],
         published: None,

@@ -1,7 +1,7 @@
 //! Live connections as runs: the trace of an observation, judged from the sockets of this host.
 
 mod joined;
-mod meta;
+pub(crate) mod meta;
 
 pub use joined::{join, other_end};
 

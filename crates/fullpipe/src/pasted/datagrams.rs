@@ -9,6 +9,7 @@ use crate::analysis::view::View;
 use crate::analysis::{self};
 use crate::base::units::Time;
 use crate::numbers::{count, rate, share, short};
+use crate::observation::meta::of_sockets;
 use crate::trace::recording::Recording;
 use fullpipe_observe::text::transfer::{Row, Stream, Tool, Transfer};
 
@@ -43,7 +44,7 @@ struct Figures {
 pub fn answer(from: &Named, own: &Transfer) -> Answer {
     let streams: Vec<&Stream> = own.streams.iter().collect();
     let figures = figures(own);
-    let meta = meta::run(&from.name, own.tool.name(), Vec::new(), meta::MSS, Time::secs(1));
+    let meta = of_sockets(&from.name, own.tool.name(), Vec::new(), meta::MSS, Time::secs(1));
     let mut run = analysis::run_in(View::SenderSockets, &meta, &Recording::default());
     judge(&mut run, own, &figures);
 

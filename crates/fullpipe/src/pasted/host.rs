@@ -10,6 +10,7 @@ use crate::analysis::{self};
 use crate::base::trace::{Counter, FlowSample, StageInfo, StageSample};
 use crate::base::units::Time;
 use crate::numbers::count;
+use crate::observation::meta::of_sockets;
 use crate::trace::recording::Recording;
 use crate::trace::schema::Row as _;
 use fullpipe_observe::text::ethtool::{CardCounter, Ring};
@@ -59,7 +60,7 @@ pub fn answer(from: &Named) -> Option<Answer> {
     let pasted = Pasted { no_socket: true, ..blind(&Column::ALL) };
     let mut flow = meta::flow("host".into(), "", None, pasted);
     flow.settings.hosts[0] = settings(queue, text.rings.first());
-    let meta = meta::run(&from.name, ENGINE, vec![flow], meta::MSS, Time::secs(1));
+    let meta = of_sockets(&from.name, ENGINE, vec![flow], meta::MSS, Time::secs(1));
     let run = analysis::run_in(View::SenderSockets, &meta, &recording);
     let device = queue.map(|own| own.device.as_str()).filter(|own| !own.is_empty());
     let device = device.unwrap_or("DEV");

@@ -1,12 +1,10 @@
-//! Facts about a run that has no scenario and no host at hand.
+//! Facts about a flow that has no scenario and no host at hand.
 
+use crate::analysis::FlowMeta;
 use crate::analysis::pasted::Pasted;
 use crate::analysis::settings::{Buffer, FlowSettings};
-use crate::analysis::{FlowMeta, RunMeta, WayMeta};
 use crate::base::path::Direction;
 use crate::base::units::Time;
-use serde_json::Map;
-use std::collections::BTreeMap;
 
 /// Host whose end a text shows.
 pub const HOST: &str = "this host";
@@ -14,39 +12,6 @@ pub const HOST: &str = "this host";
 pub const OTHER: &str = "the other host";
 /// Bytes of a segment with timestamps, on Ethernet, where the text does not say it.
 pub const MSS: u32 = 1448;
-
-/// Facts about a run of that name.
-pub fn run(name: &str, engine: &str, flows: Vec<FlowMeta>, mss: u32, sample: Time) -> RunMeta {
-    RunMeta {
-        variant: name.into(),
-        set: Map::new(),
-        engine: engine.into(),
-        substituted: Vec::new(),
-        unvalidated: Vec::new(),
-        chosen_qdiscs: Vec::new(),
-        tuned: BTreeMap::new(),
-        notes: Vec::new(),
-        places: BTreeMap::new(),
-        partial: false,
-        main_way: Some(Direction::Forward),
-        main_datagrams: None,
-        or_settled: None,
-        flows,
-        loops: Vec::new(),
-        waits: Vec::new(),
-        datagrams: Vec::new(),
-        nfs: Vec::new(),
-        mss: mss.max(1),
-        interval: Time::secs(1),
-        first_interval: Time::secs(1),
-        clock_offset: Time::ZERO,
-        sample,
-        bin: Time::ms(250),
-        ways: [WayMeta::default(), WayMeta::default()],
-        published: None,
-        expectations: Vec::new(),
-    }
-}
 
 /// Facts about a flow that this host sends; `asked`: bytes of SO_SNDBUF.
 pub fn flow(name: String, congestion: &str, asked: Option<u64>, pasted: Pasted) -> FlowMeta {

@@ -13,6 +13,7 @@ use crate::base::tcp::INFINITE_SSTHRESH;
 use crate::base::trace::{FlowSample, ReceiverSocket, SenderSocket, option};
 use crate::base::units::Time;
 use crate::numbers::{count, rate, share, short};
+use crate::observation::meta::of_sockets;
 use crate::trace::recording::Recording;
 use crate::trace::schema::Row as _;
 use fullpipe_observe::tcp_info::TcpInfo;
@@ -44,7 +45,7 @@ pub fn answer(from: &Named, one: &Printed) -> Answer {
     let name = format!("{} > {}", one.own.here, one.own.there);
     let flow = meta::flow(name.clone(), &one.own.congestion, None, pasted);
     let recording = Recording { flows: samples(one, busy, sends), ..Recording::default() };
-    let meta = meta::run(&name, ENGINE, vec![flow], info.snd_mss, time(busy));
+    let meta = of_sockets(&name, ENGINE, vec![flow], info.snd_mss, time(busy));
     let mut run = analysis::run_in(View::SenderSockets, &meta, &recording);
     if !sends && let Some(headline) = &mut run.headline {
         headline.text = received(one);

@@ -15,6 +15,7 @@ use crate::base::tcp::INFINITE_SSTHRESH;
 use crate::base::trace::{FlowSample, SenderSocket, StageInfo, StageSample, option};
 use crate::base::units::Time;
 use crate::numbers::{count, rate, seconds, short};
+use crate::observation::meta::of_sockets;
 use crate::trace::recording::Recording;
 use crate::trace::schema::Row as _;
 use fullpipe_observe::text::transfer::{Row, Stream, Tool, Transfer};
@@ -50,7 +51,7 @@ pub fn answers(from: &Named, own: &Transfer) -> Vec<Answer> {
 
 /// The tool ended before any data flowed.
 fn failed(from: &Named, own: &Transfer, why: &str) -> Answer {
-    let meta = meta::run(&from.name, own.tool.name(), Vec::new(), MSS, Time::secs(1));
+    let meta = of_sockets(&from.name, own.tool.name(), Vec::new(), MSS, Time::secs(1));
     let mut run = analysis::run_in(View::SenderSockets, &meta, &Recording::default());
     if let Some(headline) = &mut run.headline {
         headline.text = format!("FAILED: {} says \"{why}\".", own.tool.name());
@@ -93,7 +94,7 @@ fn answer(from: &Named, own: &Transfer, streams: &[&Stream], sends: bool) -> Ans
     recording.flows = samples(own, &whole, &shown, mss);
     cpu(own, streams.len(), sends, &mut recording);
     let lasts = streams.iter().flat_map(|own| &own.rows).map(Row::lasts).fold(1.0, f64::min);
-    let meta = meta::run(&from.name, own.tool.name(), flows, mss, time(lasts));
+    let meta = of_sockets(&from.name, own.tool.name(), flows, mss, time(lasts));
     let run = analysis::run_in(View::SenderSockets, &meta, &recording);
 
     let host = streams.iter().find_map(|own| own.ends).map(|ends| ends[1].ip().to_string());
