@@ -107,9 +107,11 @@ impl Relieved {
                 message_ms.zip(own.message_ms).is_some_and(|(old, new)| old >= MUCH_SOONER * new)
                     && own.gains()
             };
-            reliefs.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
-            reliefs.sort_by(|a, b| alike(rank(b)).total_cmp(&alike(rank(a))));
-            reliefs.sort_by_key(|own| !is_sooner(own));
+            let gains = |a: &Tried, b: &Tried| alike(rank(b)).total_cmp(&alike(rank(a)));
+            reliefs.sort_by(|a, b| {
+                let sooner = is_sooner(b).cmp(&is_sooner(a));
+                sooner.then(gains(a, b)).then(rate(b).total_cmp(&rate(a)))
+            });
             let reliefs = without_needless(reliefs);
             let judged = super::reliefs::judged(&plan.resolved);
             let flows = judged.into_iter().map(|index| plan.resolved.flow[index].name.clone());
