@@ -22,10 +22,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let meta = &context.meta.nfs[context.meta.mount_of(one.index)?];
     let round_trip = one.meta.base_rtt.unwrap_or(Time::ZERO);
 
-    // No file is read beyond its end.
-    let needed = context.window(cause).map(|own| {
-        read_ahead(own, round_trip, mount.service).min(meta.bytes.next_multiple_of(1 << 10))
-    });
+    let needed =
+        context.window(cause).map(|own| read_ahead(own, round_trip, mount.service, meta.bytes));
     let more = needed.filter(|needed| *needed > meta.read_ahead).map(kib);
     let today = kib(meta.read_ahead);
 

@@ -41,13 +41,15 @@ pub struct Sizes {
 /// The page cache asks for the next part of a file before all of the last part has arrived.
 const READ_AHEAD: f64 = 2.0;
 
-/// Read-ahead that fills a path with a window of `window` bytes, in bytes: a whole number of KiB.
+/// Read-ahead that fills a path with a window of `window` bytes, in bytes: a whole number of KiB, and no more than the
+/// files of `bytes` have.
 ///
 /// An answer takes the round trip and the server's work on a call. Both together are so many windows of the path.
-pub fn read_ahead(window: u64, round_trip: Time, service: Time) -> u64 {
+pub fn read_ahead(window: u64, round_trip: Time, service: Time, bytes: u64) -> u64 {
     let trip = round_trip.as_secs_f64().max(1e-9);
     let windows = READ_AHEAD * (trip + service.as_secs_f64()) / trip;
-    ((window as f64 * windows / 1024.0).ceil() as u64) << 10
+    let whole = ((window as f64 * windows / 1024.0).ceil() as u64) << 10;
+    whole.min(bytes.next_multiple_of(1 << 10))
 }
 
 /// The advised size over the least one: an RTT 5 % longer costs 1.5 to 4 % of the rate at the least size.

@@ -51,8 +51,9 @@ pub fn read_ahead(case: &Case) -> Vec<Change> {
     // The largest window of the mount's connections covers the path.
     let window = case.flows.iter().filter_map(|flow| flow.alone).map(|own| own.window).max();
     let change = |mount: &Nfs| {
-        let needed = sizes::read_ahead(window.unwrap_or(0), case.round_trip, mount.service);
-        let value = needed.min(mount.bytes().next_multiple_of(1 << 10)).min(MOST_READ_AHEAD);
+        let (window, bytes) = (window.unwrap_or(0), mount.bytes());
+        let needed = sizes::read_ahead(window, case.round_trip, mount.service, bytes);
+        let value = needed.min(MOST_READ_AHEAD);
         let today = mount.read_ahead(case.today.client(mount).host.config.kernel.as_str());
         let file = "/sys/class/bdi/$(mountpoint -d DIRECTORY)/read_ahead_kb";
         let [from, to] = [today, value].map(|bytes| bytes >> 10);

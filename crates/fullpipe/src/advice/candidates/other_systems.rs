@@ -28,57 +28,36 @@ pub fn window(end: usize, host: &str, own: &Host, needs: Option<Memory>) -> Opti
 /// The change as the system of its host makes it; none where it cannot. Windows has no sysctl, no queue discipline and no
 /// pace of a socket, and it has commands of its own for what a route of Linux has.
 pub fn fitted(case: &Case, change: Change) -> Option<Change> {
-    match fits(case, &change) {
-        Fit::Linux => Some(change),
-        Fit::Windows => {
-            let how = in_windows(&change);
-            let setting = match change.setting == black_hole::ROUTE {
-                true => "interface mtu".into(),
-                false => "InitialCongestionWindowMss".into(),
-            };
-            Some(Change { how, setting, ..change })
-        }
-        Fit::None => None,
-    }
-}
-
-/// Commands of Windows for a route's MTU and first window, and those that restore today's values.
-fn in_windows(change: &Change) -> How {
-    let command = |value: &str| windows_route(&change.how, value);
-    let today = if change.setting == black_hole::ROUTE { &change.today } else { FIRST_CWND };
-    How::System { command: command(&change.advised), undo: command(today) }
-}
-
-/// Whether a host can make a change.
-enum Fit {
-    Linux,
-    Windows,
-    None,
-}
-
-fn fits(case: &Case, change: &Change) -> Fit {
     let is_windows = |end: usize, name: &str| {
         let mut hosts = case.hosts(end).into_iter();
         hosts.any(|(host, own)| host == name && own.config.system.is_windows())
     };
-    match &change.how {
+    let on_windows = match &change.how {
         How::Sysctl { .. } | How::Qdisc { .. } | How::Route { .. } => {
-            let is_linux = !is_windows(0, &change.whose) && !is_windows(1, &change.whose);
-            match &change.how {
-                _ if is_linux => Fit::Linux,
-                How::Route { .. } => Fit::Windows,
-                _ => Fit::None,
-            }
+            is_windows(0, &change.whose) || is_windows(1, &change.whose)
         }
         How::SocketOption { name, .. } if name == MAX_PACING_RATE => {
             let mut flows = case.flows.iter().filter(|flow| flow.name == change.whose);
-            match flows.any(|flow| is_windows(0, &flow.hosts[0])) {
-                true => Fit::None,
-                false => Fit::Linux,
-            }
+            flows.any(|flow| is_windows(0, &flow.hosts[0]))
         }
-        _ => Fit::Linux,
+        _ => false,
+    };
+    match &change.how {
+        _ if !on_windows => Some(change),
+        How::Route { .. } => Some(in_windows(change)),
+        _ => None,
     }
+}
+
+/// A route's MTU or first window by the commands of Windows, with those that restore today's values.
+fn in_windows(change: Change) -> Change {
+    let (setting, today) = match change.setting == black_hole::ROUTE {
+        true => ("interface mtu", &change.today[..]),
+        false => ("InitialCongestionWindowMss", FIRST_CWND),
+    };
+    let command = |value: &str| windows_route(&change.how, value);
+    let how = How::System { command: command(&change.advised), undo: command(today) };
+    Change { how, setting: setting.into(), ..change }
 }
 
 /// The level that allows what the path needs.
