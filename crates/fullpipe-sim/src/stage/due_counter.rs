@@ -109,12 +109,17 @@ impl DueCounter {
     fn count_in(&mut self, run: &EventRun) {
         self.count += u64::from(run.count);
         self.weight += u64::from(run.count) * run.each;
-        self.times = self.times.wrapping_add(run.times());
+        // Most runs are one event.
+        let times = if run.count == 1 { run.first } else { run.times() };
+        self.times = self.times.wrapping_add(times);
         if let Some(times) = &mut self.weighed_times {
             *times += run.weighed_times();
         }
     }
 
+    /// Keeps a run that is not over at the next sample, which few runs are.
+    #[cold]
+    #[inline(never)]
     fn add_later(&mut self, next: EventRun) {
         if self.last.extend(&next) {
             return;
