@@ -159,7 +159,9 @@ impl Limits {
 
         // busy_time has the time of both other limits in it (tcp_get_info_chrono_stats).
         let rest = info.busy_time.saturating_sub(limited[0] + limited[1]);
-        let kinds = [Limit::ReceiveWindow, Limit::SendBuffer, phase(info, bulk)];
+        let window =
+            if waits_after_timeout(info) { Limit::CwndRecovery } else { Limit::ReceiveWindow };
+        let kinds = [window, Limit::SendBuffer, phase(info, bulk)];
 
         // Each count is credited once, and at most with the time that has passed.
         for (i, us) in [limited[0], limited[1], rest].into_iter().enumerate() {
@@ -176,6 +178,12 @@ impl Limits {
         self.spent[quiet as usize] += left;
         self.until = now;
     }
+}
+
+/// Whether cwnd is full after a timeout. The kernel asks for no new data until an ACK comes, so a count that it began for
+/// the receive window goes on (6.12 `tcp_write_xmit`).
+fn waits_after_timeout(info: &TcpInfo) -> bool {
+    info.ca_state == CaState::Loss as u8 && info.in_flight() >= info.snd_cwnd
 }
 
 /// Limit of a sender with data in flight, by its state now. A sender that always writes and has nothing left to send
@@ -245,6 +253,30 @@ mod tests {
         assert_eq!(shares(&mut quiet, 7), [("idle", 2), ("application", 5)]);
         assert_eq!(sample.limits.iter().sum::<u64>(), 70_000_000);
         assert_eq!(sample.limits[Limit::CwndAvoidance as usize], 12_000_000);
+    }
+
+    #[test]
+    fn the_windows_count_is_recoverys_after_a_timeout() {
+        // A black hole: the window held the rest of the first flight back, and no ACK ends that count.
+        let held = |ca_state, unacked, lost| {
+            let mut flow = FlowState::new(SendingEnd { bulk: true, accepted: false });
+            flow.sender = TcpInfo {
+                state: ESTABLISHED,
+                ca_state: ca_state as u8,
+                snd_cwnd: 1,
+                unacked,
+                lost,
+                retrans: 1,
+                notsent_bytes: 9_000,
+                busy_time: 8_000,
+                rwnd_limited: 8_000,
+                ..TcpInfo::default()
+            };
+            shares(&mut flow, 8)[0].0
+        };
+        assert_eq!(held(CaState::Loss, 7, 7), "cwnd_recovery");
+        assert_eq!(held(CaState::Open, 7, 7), "receive_window");
+        assert_eq!(held(CaState::Loss, 7, 8), "receive_window", "cwnd has room");
     }
 
     #[test]
