@@ -115,14 +115,8 @@ fn cpu(about: &FlowMeta, traces: &Traces, life: &Life) -> Option<CpuShares> {
     // Shares count from the interval clock on: the handshake costs the CPUs little.
     let elapsed = life.end.saturating_sub(life.clock).as_ns();
     let worked = |host: &String| {
-        let samples = &traces.stage(&format!("{host}.cpu"))?.samples;
-
-        // Before the first sample the CPU has done no work.
-        let busy = |time: Time| {
-            let before = samples.partition_point(|sample| sample.time <= time);
-            before.checked_sub(1).map_or(0, |last| samples[last].busy_ns)
-        };
-        Some((busy(life.end) - busy(life.clock)) as f64)
+        let stage = traces.stage(&format!("{host}.cpu"))?;
+        Some((stage.at(life.end).busy_ns - stage.at(life.clock).busy_ns) as f64)
     };
     let [sender, receiver] = about.hosts.each_ref().map(worked);
     let (sender, receiver) = (sender?, receiver?);

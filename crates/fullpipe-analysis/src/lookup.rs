@@ -32,7 +32,7 @@ impl FlowTrace<'_> {
 
     /// Number of samples not later than `time`.
     pub fn count(&self, time: Time) -> usize {
-        self.samples.partition_point(|sample| sample.time <= time)
+        until(&self.samples, time, |sample| sample.time)
     }
 
     /// The last sample not later than `time`; zeros before the first.
@@ -65,20 +65,36 @@ impl StageTrace<'_> {
 
     /// The samples after `from` and not later than `to`.
     pub fn within(&self, from: Time, to: Time) -> &[&StageSample] {
-        let start = self.samples.partition_point(|sample| sample.time <= from);
-        let end = self.samples.partition_point(|sample| sample.time <= to);
+        let [start, end] = [from, to].map(|time| until(&self.samples, time, |sample| sample.time));
         &self.samples[start..end.max(start)]
     }
 
     /// The last sample not later than `time`; zeros before the first.
     pub fn at(&self, time: Time) -> StageSample {
-        let count = self.samples.partition_point(|sample| sample.time <= time);
+        let count = until(&self.samples, time, |sample| sample.time);
         count.checked_sub(1).map_or_else(StageSample::default, |last| *self.samples[last])
     }
 
     /// The last sample; zeros where there is none.
     pub fn last(&self) -> StageSample {
         self.samples.last().map_or_else(StageSample::default, |sample| **sample)
+    }
+}
+
+/// Number of samples not later than `time`. Samples are mostly at even pace, so the first guess is nearly always right.
+fn until<T>(samples: &[&T], time: Time, of: impl Fn(&T) -> Time) -> usize {
+    let [Some(first), Some(last)] =
+        [samples.first(), samples.last()].map(|at| at.map(|own| of(own)))
+    else {
+        return 0;
+    };
+    let (ns, span) = (time.saturating_sub(first).as_ns(), last.saturating_sub(first).as_ns());
+    let guess = u128::from(ns) * (samples.len() - 1) as u128 / u128::from(span.max(1));
+    let guess = (guess as usize).min(samples.len() - 1);
+    let is_later = |at: usize| samples.get(at).is_none_or(|own| of(own) > time);
+    match !is_later(guess) && is_later(guess + 1) {
+        true => guess + 1,
+        false => samples.partition_point(|own| of(own) <= time),
     }
 }
 
@@ -353,5 +369,23 @@ pub fn mbit(bytes: u64, span: Time) -> f64 {
     match span.as_ns() {
         0 => 0.0,
         ns => bytes as f64 * 8e3 / ns as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guess_counts_as_a_search_does() {
+        let samples: [&[u64]; 5] =
+            [&[], &[7], &[0, 10, 20, 30, 40], &[3, 3, 3, 90], &[0, 1, 2, 1000, 1001, u64::MAX]];
+        for times in samples {
+            let times: Vec<&u64> = times.iter().collect();
+            for at in [0, 1, 2, 3, 7, 9, 10, 39, 40, 41, 90, 999, 1000, 1002, u64::MAX] {
+                let searched = times.partition_point(|own| **own <= at);
+                assert_eq!(until(&times, Time(at), |own| Time(*own)), searched, "{times:?}: {at}");
+            }
+        }
     }
 }
