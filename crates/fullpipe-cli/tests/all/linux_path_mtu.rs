@@ -49,6 +49,9 @@ fn run(desk: &Desk, engine: &str, out: &str, sets: &[&str]) -> Value {
     desk.call(&arguments).ends_with(0).json()
 }
 
+/// A shorter run, long enough where no search waits for timeouts.
+const SHORT: [&str; 2] = ["duration=4s", "flow.bulk.duration=3s"];
+
 /// Bytes of the flow, segments sent again, packets that the tunnel passed, and packets that it dropped.
 fn figures(document: &Value) -> [u64; 4] {
     let flow = &document["runs"][0]["flows"][0];
@@ -86,8 +89,10 @@ fn both_engines_find_the_path_mtu_alike() {
         let fills = |name: &str| ["black-hole", "clamp-and-search"].contains(&name);
         let cases = cases.iter().filter(|(name, _)| !fills(name) || kernel == "6.12");
         for (name, sets) in cases {
+            let short = SHORT.iter().filter(|_| *name != "black-hole");
+            let sets: Vec<&str> = sets.iter().chain(short).copied().collect();
             let [sim, linux] = ["sim", "linux"]
-                .map(|engine| run(&desk, engine, &format!("{name}-{engine}"), sets));
+                .map(|engine| run(&desk, engine, &format!("{name}-{engine}"), &sets));
             assert_eq!(figures(&sim), figures(&linux), "{name} on Linux {kernel}");
             let [a, b] = [&sim, &linux].map(completion);
             assert!((a - b).abs() <= 1.0, "{name}: {a} and {b} ms on Linux {kernel}");
@@ -130,11 +135,11 @@ fn a_clamp_cures_a_black_hole_on_both_engines() {
     for kernel in KERNELS {
         let Some(desk) = desk(&tunnel(kernel)) else { return };
         for (name, sets) in cases {
-            let sets = [sets, &["path.forward.link.rate=20Mbit"]].concat();
+            let sets = [sets, &SHORT, &["path.forward.link.rate=20Mbit"]].concat();
             let [sim, linux] = ["sim", "linux"]
                 .map(|engine| figures(&run(&desk, engine, &format!("{name}-{engine}"), &sets)));
             assert_eq!(sim, linux, "{name} on Linux {kernel}");
-            assert!(sim[0] > 10_000_000, "{name}: {sim:?}");
+            assert!(sim[0] > 5_000_000, "{name}: {sim:?}");
             assert_eq!(sim[3], 0, "{name}: dropped by the tunnel");
         }
     }
