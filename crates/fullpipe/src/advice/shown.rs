@@ -104,7 +104,10 @@ pub fn reason(own: &Kept, advice: &Advice) -> String {
     let least = own.least.map_or_else(String::new, |least| {
         format!(" The least that fills the path is {}.", bytes(least.next_multiple_of(64 << 10)))
     });
-    let is_longer = own.without_queue_ms > advice.advised.queue_ms + 1.0;
+    // Where the rate is higher without a change, the queue is what it is for.
+    let (queue_ms, most) = (advice.advised.queue_ms, advice.advised.mbit);
+    let is_longer = own.without_queue_ms > queue_ms + 1.0
+        || own.without_queue_ms > queue_ms && own.without_mbit > most;
     let delay = match advice.has_turns {
         _ if !is_longer => String::new(),
         // TCP's round trip counts the time for which the other host delays its ACK.
