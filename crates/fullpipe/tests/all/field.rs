@@ -54,14 +54,14 @@ pub const CASES: &[Case] = &[
         "HTTP/2, window of 64 KB",
         "sender.application",
         &["The program's own window on receiver", "no sysctl raises this window"],
-        Some("a larger window"),
+        Some("a larger window on receiver"),
     ),
     case(
         "05-windows",
         "window 208 KiB",
         "receiver.receive_buffer",
         &["SO_RCVBUF", "208 KiB", "autotuninglevel normal"],
-        Some("let it ask for"),
+        Some("Windows tunes the window up to 16 MiB"),
     ),
     case(
         "06-ipxe",
@@ -119,7 +119,7 @@ pub const CASES: &[Case] = &[
         "208 KiB, as it is",
         "receiver.udp_socket",
         &["208 KiB", "does not read for", "SO_RCVBUF of 2 MiB"],
-        Some("an SO_RCVBUF of"),
+        Some("an SO_RCVBUF of 2 MiB"),
     ),
     case(
         "19-write-size",
