@@ -194,6 +194,10 @@ impl Host {
             let dialogue = self.sends[reverse].dialogue;
             if dialogue.is_some_and(|dialogue| dialogue.asks_ahead()) {
                 self.after_receiving(flow, now, shared);
+                // It goes on at once: the one that writes waits for the CPU.
+                if self.runnable.back() == Some(&Process::Reader(flow)) {
+                    self.runnable.rotate_right(1);
+                }
             }
             self.wake_for_turn(reverse, flow, now, shared);
         }
