@@ -4,6 +4,7 @@ use super::Hosts;
 use super::draw::{between, often, pick, rarely};
 use super::flows::Flows;
 use super::frame::{Frame, Marks, whole};
+use super::tunnel::Tunnel;
 use fullpipe_sim::rng::Rng;
 use std::fmt::Write;
 
@@ -44,6 +45,10 @@ fn sysctl(rng: &mut Rng, frame: &Frame, flows: &Flows) -> String {
     }
     if frame.marks != Marks::Nothing {
         text += ", \"net.ipv4.tcp_ecn\" = 1";
+    }
+
+    if let Some(value) = frame.tunnel.and_then(Tunnel::probing) {
+        let _ = write!(text, ", \"net.ipv4.tcp_mtu_probing\" = {value}");
     }
 
     // Each uncommon value is rare, so that most runs have none or one.

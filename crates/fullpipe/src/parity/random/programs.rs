@@ -107,8 +107,9 @@ fn message(rng: &mut Rng, paced: &str) -> String {
     let size = whole(rng, &SIZES);
     let parts = between(rng, 1.0, MOST_WRITES).min(size as f64);
     let write = (size as f64 / parts).ceil() as u64;
+    let cork = if often(rng, 0.2) { ", cork = true" } else { "" };
     let mut text = format!(
-        "app = {{ kind = \"messages\", size = \"{size}B\"{paced} }}\nwrite = \"{write}B\"\n"
+        "app = {{ kind = \"messages\", size = \"{size}B\"{paced}{cork} }}\nwrite = \"{write}B\"\n"
     );
 
     let option = pick(rng, &OPTIONS);
