@@ -96,12 +96,15 @@ fn datagrams(own: &DatagramsMeta) -> DatagramsMeta {
     DatagramsMeta { rate: None, ..own.clone() }
 }
 
-/// Codes and rules of a run's headline and findings.
-fn verdict(run: &Run) -> Vec<(String, String)> {
+/// Codes, rules and places of a run's headline and findings.
+fn verdict(run: &Run) -> Vec<[String; 3]> {
     let headline = run.headline.as_ref().expect("a run has a headline");
-    let first = (headline.code.clone(), headline.rule.clone());
-    let first = (first.0.unwrap_or_default(), first.1.unwrap_or_default());
-    let others = run.findings.iter().map(|own| (own.code.clone(), own.rule.clone()));
+    let first = [&headline.code, &headline.rule, &headline.place];
+    let first = first.map(|own| own.clone().unwrap_or_default());
+    let others = run
+        .findings
+        .iter()
+        .map(|own| [own.code.clone(), own.rule.clone(), own.place.clone().unwrap_or_default()]);
     std::iter::once(first).chain(others).collect()
 }
 
@@ -283,7 +286,7 @@ fn near(rest: &str) -> String {
 
 /// The rules of a run of a scenario.
 fn judged(scenario: &str, run: &Run) -> Judged {
-    let rules = verdict(run).into_iter().map(|(_, rule)| rule).collect();
+    let rules = verdict(run).into_iter().map(|[_, rule, _]| rule).collect();
     Judged { scenario: scenario.into(), rules }
 }
 
