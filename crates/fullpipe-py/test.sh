@@ -32,7 +32,9 @@ if ! "$python" -m venv "$work/environment" >"$work/venv.log" 2>&1; then
     exit 1
 fi
 bin=$work/environment/bin
-MATURIN_PEP517_ARGS="--profile ${FULLPIPE_PYTHON_PROFILE:-dev}" \
+# A build for tests has the features of the other tests, so that no crate is compiled twice.
+[ "${FULLPIPE_PYTHON_PROFILE:-dev}" = dev ] && features="--features sample" || features=
+MATURIN_PEP517_ARGS="--profile ${FULLPIPE_PYTHON_PROFILE:-dev} $features" \
     "$bin/pip" wheel --quiet --no-deps --wheel-dir "$work/wheels" .
 # The wheel alone works; what tests need besides comes after that.
 "$bin/pip" install --quiet "$work"/wheels/fullpipe-*.whl
