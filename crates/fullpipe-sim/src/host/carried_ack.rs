@@ -28,7 +28,9 @@ impl Host {
         let next = self.receives[flow].tcp.rcv_nxt;
         let cpu = match self.is_predicted(flow, other, arrived) {
             true => {
-                self.sends[other.flow].tcp.take_timestamp(other.ack.tsval);
+                let sender = &mut self.sends[other.flow].tcp;
+                sender.take_timestamp(other.ack.tsval);
+                sender.note_window_of(&arrived.segment);
                 self.on_segment(flow, cpu, arrived, shared);
                 cpu
             }
@@ -48,7 +50,7 @@ impl Host {
     fn is_predicted(&mut self, flow: usize, other: ReverseAck, arrived: &Arrived) -> bool {
         let (receiver, sender) = (&mut self.receives[flow].tcp, &self.sends[other.flow].tcp);
         receiver.follow_sender(sender.wmem_queued());
-        receiver.is_fast(&arrived.segment) && sender.expects(other.ack)
+        receiver.is_fast(&arrived.segment) && sender.expects(&other.ack)
     }
 
     /// Handles the ACK, then the segment, then transmission in the reverse flow, which carries the ACK of the segment. The fast
@@ -63,7 +65,7 @@ impl Host {
     ) -> Time {
         let Cursor { now, .. } = cursor;
         self.receives[flow].tcp.stamp_before_ack(&arrived.segment);
-        let cpu = self.process_ack_with_data(other.flow, other.ack, cursor, shared);
+        let cpu = self.process_ack_with_data(other.flow, &other.ack, cursor, shared);
         let taken = self.take_segment(flow, cpu, arrived, shared);
         self.receives[flow].tcp.end_stamped();
         if let Taken::Ack(ack) = &taken {

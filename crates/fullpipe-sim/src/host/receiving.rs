@@ -69,17 +69,17 @@ pub(super) struct Arrived {
 
 impl Arrived {
     /// The ACK that the segment carries, of data of the `reverse` flow.
-    fn reverse_ack(&self, reverse: Option<usize>) -> Option<ReverseAck<'_>> {
-        let (flow, ack) = reverse.zip(self.carries.as_ref())?;
-        Some(ReverseAck { flow, ack })
+    fn reverse_ack(&self, reverse: Option<usize>) -> Option<ReverseAck> {
+        let (flow, ack) = reverse.zip(self.carries)?;
+        Some(ReverseAck { flow, ack: Ack { seq: self.segment.seq, ..ack } })
     }
 }
 
 /// An ACK of the data of `flow`, which came in a segment of the reverse flow.
 #[derive(Clone, Copy)]
-pub(super) struct ReverseAck<'a> {
+pub(super) struct ReverseAck {
     pub(super) flow: usize,
-    pub(super) ack: &'a Ack,
+    pub(super) ack: Ack,
 }
 
 /// A read in progress.

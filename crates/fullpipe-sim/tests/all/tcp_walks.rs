@@ -57,6 +57,8 @@ fn sent_by(
     let mut wire = Wire::default();
     tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
     wire.now = Time::ms(100);
+    // The first ACK behind a SYN-ACK sets the window, so it is no duplicate.
+    tcp.on_ack(&ack(0, &[]), &mut wire);
     for left in (0..skbs).rev() {
         tcp.copied(segments * SEGMENT, segments * SEGMENT, left > 0, &mut wire);
     }

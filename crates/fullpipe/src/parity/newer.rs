@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Files of the suite with scenarios of newer keys.
-pub const FILES: [&str; 11] = [
+pub const FILES: [&str; 12] = [
     "programs",
     "messages",
     "loops",
@@ -19,6 +19,7 @@ pub const FILES: [&str; 11] = [
     "shallow-two-way",
     "conversations",
     "accepted-mtu",
+    "without-sack",
 ];
 /// Distance of throughput below which a run is close.
 pub const CLOSE: f64 = 0.05;

@@ -11,7 +11,7 @@ use crate::tcp::profile::{
 use crate::tcp::scoreboard::Acked;
 use crate::tcp::sender::Sender;
 use crate::tcp::skb::Freed;
-use crate::tcp::{Ack, CaState, Output};
+use crate::tcp::{Ack, CaState, Output, Segment};
 
 /// Findings of one ACK (Linux's FLAG_ bits).
 #[derive(Clone, Copy, Debug, Default)]
@@ -107,7 +107,7 @@ impl Sender {
             return false;
         }
         let late = self.stamps.begin((self.ts_recent - ack.tsval).into());
-        let repeats = ack.ack == self.seq.una() && !self.is_another_window(ack.window);
+        let repeats = ack.ack == self.seq.una() && !self.is_another_window(ack);
         !repeats || late > self.ticks.begin(self.rtt.rto.into())
     }
 
@@ -204,8 +204,13 @@ impl Sender {
     }
 
     /// tcp_may_update_window, for an ACK of nothing new: whether it changes the window.
-    pub(in crate::tcp) fn is_another_window(&self, window: u64) -> bool {
-        window > self.seq.wnd() || window == 0 && self.profile.zero_window_updates
+    pub(in crate::tcp) fn is_another_window(&self, ack: &Ack) -> bool {
+        self.seq.is_another_window(ack.seq, ack.window, self.profile.zero_window_updates)
+    }
+
+    /// Notes a segment on the fast path of data, whose ACK says nothing new (6.1 and 6.12 `tcp_rcv_established`).
+    pub fn note_window_of(&mut self, segment: &Segment) {
+        self.seq.note_window_of(segment.seq);
     }
 
     /// Takes in the findings of an ACK; returns them and the packets in flight before it.
@@ -224,9 +229,10 @@ impl Sender {
         }
 
         // tcp_may_update_window.
-        let another = self.is_another_window(ack.window);
+        let another = self.is_another_window(ack);
         if ack.ack > self.seq.una() || ack.ack == self.seq.una() && another {
             flags.window_updated = true;
+            self.seq.note_window_of(ack.seq);
             self.seq.offer(ack.window);
             self.note_window(ack.window);
         }

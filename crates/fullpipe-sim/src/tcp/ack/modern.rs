@@ -146,7 +146,7 @@ impl Sender {
     }
 
     fn update_window(&mut self, ack: &Ack, flags: &mut Flags, out: &impl Output) {
-        if ack.ack > self.seq.una() || self.is_another_window(ack.window) {
+        if ack.ack > self.seq.una() || self.is_another_window(ack) {
             flags.window_updated = true;
             let waits = ack.window != self.seq.wnd() && self.queue.head().is_some();
 
@@ -154,6 +154,7 @@ impl Sender {
             if waits && self.profile.idle_restart == IdleRestart::Writing {
                 self.restart_after_idle(self.jiffies(out.now()));
             }
+            self.seq.note_window_of(ack.seq);
             self.seq.offer(ack.window);
             self.note_window(ack.window);
         }

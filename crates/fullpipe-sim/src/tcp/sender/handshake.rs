@@ -72,6 +72,8 @@ impl Sender {
     ) {
         self.suspend_search();
         self.open(now, window, sent);
+        // The peer's first number is that of its ACK; a SYN-ACK has the one before (tcp_init_wl).
+        self.seq.note_window_of(0);
         self.init_transfer(now, cached);
 
         // An accepted socket had no packet out, so the first cwnd (`tcp_init_transfer`) sets its first pace (6.1 and 6.12

@@ -8,6 +8,8 @@
 //!   The reason is not known.
 //! - Where the peer takes more than the own card, 6.1 begins its search above the card's MTU, and probes fail. Here the
 //!   search begins below it, as in 6.12.
+//! - Where `tcp_min_snd_mss` is larger than the MTU of the path, segments are too large for the route. Linux refuses them
+//!   (TCPRetransFail); here they leave the host.
 //! - A probe that the own card refuses takes no more memory than other skbs. In 6.1 it takes a head of its own.
 
 use super::Sender;
@@ -109,7 +111,7 @@ impl Sender {
         self.path_mtu.mss_of(mtu, &self.sysctl, self.timestamps)
     }
 
-    /// tcp_sync_mss, which each larger window calls: an accepted socket gets the search's bound no sooner.
+    /// Bound of the search as MSS (tcp_sync_mss). Each larger window sets it, so an accepted socket has none before.
     pub(super) fn sync_searched_mss(&mut self) {
         if self.path_mtu.enabled {
             self.sync_mss();

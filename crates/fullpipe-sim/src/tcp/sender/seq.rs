@@ -9,6 +9,8 @@ pub(in crate::tcp) struct SendSeq {
     pushed: u64,
     small: u64,
     wnd: u64,
+    /// Number behind that of the segment that set the window last (snd_wl1).
+    wnd_set_to: u64,
     max_wnd: u64,
 }
 
@@ -107,6 +109,20 @@ impl SendSeq {
     #[inline]
     pub(in crate::tcp) fn offer(&mut self, window: u64) {
         self.wnd = window;
+    }
+
+    /// Whether a segment of the peer, an ACK of nothing new, changes the window: a later one does, or one with the same number and
+    /// a larger window (tcp_may_update_window). `closes`: a window of 0 counts as well.
+    #[inline]
+    pub(in crate::tcp) fn is_another_window(&self, seq: u64, window: u64, closes: bool) -> bool {
+        let is_larger = window > self.wnd || window == 0 && closes;
+        seq >= self.wnd_set_to || seq + 1 == self.wnd_set_to && is_larger
+    }
+
+    /// Notes the number of the segment that sets the window (tcp_update_wl).
+    #[inline]
+    pub(in crate::tcp) fn note_window_of(&mut self, seq: u64) {
+        self.wnd_set_to = seq + 1;
     }
 
     /// Remembers the largest window; returns whether `window` is larger than any before.
