@@ -86,7 +86,7 @@ struct Talk {
     second: Option<Side>,
     /// Messages that were read.
     count: u64,
-    /// Time for which a message was under way, s: of several at a time, the life of the flow.
+    /// Time for which any message was under way, s. Of several at a time it is the life of the flow.
     messages_s: f64,
     /// Times of the messages, where the trace has them.
     messages: Option<Messages>,
@@ -167,7 +167,7 @@ impl Side {
         self.sets_cork || self.held.by_cork_s > self.held.by_nagle_s
     }
 
-    /// Whether its part of all waits, which take that time, is worth a word.
+    /// Whether the side has a worthwhile part of all waits, which take `all_s`.
     fn is_worth(&self, all_s: f64) -> bool {
         self.held.all_s() >= WORTH * all_s
     }

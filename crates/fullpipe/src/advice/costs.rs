@@ -19,7 +19,7 @@ use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::cc;
 use std::collections::BTreeMap;
 
-/// Runs below this share of the best one are unlike it.
+/// Share of the best run's rate below which another run differs from it.
 const ALIKE: f64 = 0.95;
 /// Part of a flow's life in which it is often alone.
 const OFTEN: f64 = 0.2;

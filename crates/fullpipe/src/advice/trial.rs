@@ -93,7 +93,7 @@ pub struct Outcome {
     pub message_ms: Option<f64>,
     /// Whether all programs send their messages by the clock: these times count, and the rate is the programs' own.
     pub by_the_clock: bool,
-    /// The flow that has the least of its part; none where no flow shares a path.
+    /// The flow that is furthest below its part of the path; none where no flow shares a path.
     pub slowest: Option<Slowest>,
     /// Rate of payload that the path allows, Mb/s; none where it has no rate.
     pub allowed_mbit: Option<f64>,
@@ -101,7 +101,7 @@ pub struct Outcome {
     pub evenness: f64,
     /// Whether the verdict of the run with the case's own seed, start and delays is that its path is full.
     pub is_healthy: bool,
-    /// Whether means count where settled rates are alike: a setting keeps the flows of today from growing.
+    /// Whether mean rates decide between outcomes of alike settled rates. They do where a setting slows the flows' growth.
     pub counts_mean: bool,
     /// Verdict of the worst run.
     pub headline: Option<Headline>,

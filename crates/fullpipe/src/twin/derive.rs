@@ -32,10 +32,10 @@ const WINDOW: f64 = 0.6;
 const UNSCALED: u8 = 1;
 /// Rate of a card that holds nothing back.
 const AT_ONCE: Rate = Rate(1_000_000_000_000);
-/// Difference at which a window or a rate is that which was seen.
+/// Part of a window or a rate by which the twin's may differ and still count as the same.
 const CLOSE: f64 = 0.03;
 
-/// Holder of the flow, as far as it makes another twin.
+/// What holds the flow, in the groups that need different twins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// The path, by its rate and its queue, or its losses.

@@ -1,4 +1,5 @@
-//! Rules do not read the scenario: without facts of the scenario alone, the findings of a run are the same. Each rule
+//! Rules do not read the scenario: without facts of the scenario alone, causes and places are the same. Figures in their texts
+//! may differ. Each rule
 //! has a run in which it fires and one near it in which it is quiet.
 
 use crate::field;
@@ -13,7 +14,7 @@ use fullpipe::trace::recording::Recording;
 use fullpipe_sim::units::Time;
 use std::path::PathBuf;
 
-/// Settings of a run that an audit of its hosts and devices shows, and facts that any observer knows: names, times,
+/// Settings of a run that an audit of its hosts, programs and devices shows, and facts that any observer knows: names, times,
 /// directions.
 ///
 /// Each field is here by name, so that a new one raises the question whether an observer can know it.

@@ -30,7 +30,7 @@ const FQ_SINCE: Version = Version::new(3, 12, 0);
 /// Qdiscs that fq may replace: plain queues, and hosts' defaults.
 const USUAL: [QdiscKind; 4] =
     [QdiscKind::PfifoFast, QdiscKind::Pfifo, QdiscKind::Bfifo, QdiscKind::FqCodel];
-/// Factor on the size of a buffer that is too small by arithmetic's error.
+/// Factor on the size of a buffer that arithmetic makes too small.
 const MORE: f64 = 1.5;
 
 /// Lists of changes against the first limit. Each list is tried with the changes that are accepted. `paces`: programs may set a
@@ -255,8 +255,7 @@ fn stuck_window(case: &Case) -> Vec<Vec<Change>> {
     vec![buffers::first(case), mtu]
 }
 
-/// Buffers by arithmetic, larger ones where these are accepted, and buffers of the `end` that holds the flow beyond
-/// arithmetic.
+/// Buffers by arithmetic. Where these are accepted, larger ones; and larger ones at the `end` that holds the flow.
 fn larger(case: &Case, accepted: &[Change], end: usize) -> Vec<Vec<Change>> {
     let more = accepted.iter().filter_map(|change| buffers::scaled(case, change, MORE));
     let beyond = buffers::beyond(case, end, MORE);
