@@ -30,6 +30,16 @@ else
     echo "skipped: captures read by tshark and tcptrace, which are not installed. On Debian:" >&2
     echo "    sudo apt-get install tshark tcptrace" >&2
 fi
+if ! has iperf3 && [ "$(id -u)" = 0 ] && has apt-get; then
+    apt-get update
+    DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends iperf3
+fi
+if has iperf3; then
+    export FULLPIPE_REQUIRE_IPERF3=1
+else
+    echo "skipped: measurements with iperf3, which is not installed. On Debian:" >&2
+    echo "    sudo apt-get install iperf3" >&2
+fi
 if ! { has flex && has bison && has bc && has xz; } && [ "$(id -u)" = 0 ] && has apt-get; then
     apt-get update
     DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends gcc make flex bison bc xz-utils

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PICTURE = {
     "fullpipe-base": set(),
     "fullpipe-observe": {"fullpipe-base"},
+    "fullpipe-measure": {"fullpipe-observe"},
     "fullpipe-guest": {"fullpipe-base", "fullpipe-observe"},
     "fullpipe-sim": {"fullpipe-base"},
     "fullpipe-trace": {"fullpipe-base"},
@@ -35,7 +36,7 @@ PICTURE = {
         "fullpipe-base", "fullpipe-trace", "fullpipe-sim", "fullpipe-scenario", "fullpipe-linux", "fullpipe-analysis",
         "fullpipe-report", "fullpipe-observe",
     },
-    "fullpipe-cli": {"fullpipe"},
+    "fullpipe-cli": {"fullpipe", "fullpipe-measure"},
     "fullpipe-blind": {"fullpipe"},
     "fullpipe-py": {"fullpipe", "fullpipe-cli"},
 }

@@ -3,6 +3,7 @@
 use crate::advise_arguments::AdviseArguments;
 use crate::diagnose_arguments::DiagnoseArguments;
 use crate::explain::ExplainArguments;
+use crate::measure_arguments::MeasureArguments;
 use crate::path_arguments::NewArguments;
 use crate::plan_arguments::PlanArguments;
 use crate::quantity;
@@ -88,6 +89,8 @@ pub enum Command {
     Advise(AdviseArguments),
     /// Say what limits a live connection of this host
     Diagnose(DiagnoseArguments),
+    /// Measure a transfer between two hosts, as iperf3 does and with it
+    Measure(MeasureArguments),
     /// Explain a cause that findings name: how it is recognised, measured and cured
     Explain(ExplainArguments),
     /// Build, list and remove the kernels of engine linux

@@ -20,6 +20,8 @@ mod interrupt;
 mod kept;
 mod kernel;
 mod list;
+mod measure;
+mod measure_arguments;
 mod new;
 mod new_file;
 mod output;
@@ -88,6 +90,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Plan(plan) => plan::plan(plan, &output),
         Command::Advise(advise) => advise::advise(advise, &output),
         Command::Diagnose(diagnose) => diagnose::diagnose(diagnose, &output),
+        Command::Measure(measure) => measure::measure(measure, &output),
         Command::Explain(explain) => explain::explain(explain, &output),
         Command::Kernel(kernel) => kernel::kernel(&kernel.command, &output),
         Command::Doctor(doctor) => doctor::doctor(doctor, &output),

@@ -19,6 +19,7 @@ use fullpipe::results::rundir::{self, Place, RunDir};
 use search::Watched;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
+pub(crate) use text::line;
 
 /// Text that the first signal prints.
 const STOPPING: &str =

@@ -181,7 +181,7 @@ pub fn connecting(seen: &[Seen]) -> String {
 }
 
 /// Writes a text with `start` before it, broken at that width; later lines are indented alike.
-pub(super) fn line(out: &mut String, width: usize, start: &str, text: &str) {
+pub(crate) fn line(out: &mut String, width: usize, start: &str, text: &str) {
     let blank = " ".repeat(start.chars().count());
     let mut line = start.to_string();
     let mut is_empty = true;

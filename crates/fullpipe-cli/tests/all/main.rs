@@ -32,6 +32,7 @@ mod linux_repeats;
 mod linux_sockets;
 mod linux_tcp_mem;
 mod list;
+mod measure;
 mod new;
 mod packets;
 mod parity;

@@ -1,0 +1,58 @@
+//! Rows on standard error while a test runs.
+
+use super::rows::{Rows, amount, duration};
+use crate::interrupt;
+use crate::output::note;
+use fullpipe_measure::account::Row;
+use fullpipe_measure::outcome::{Stream, Watch};
+use fullpipe_measure::parameters::Parameters;
+use std::net::SocketAddr;
+
+/// Shows rows, and ends the test after a signal.
+pub struct Following {
+    quiet: bool,
+    rows: Rows,
+}
+
+impl Following {
+    /// Without any text where it is to be quiet.
+    pub fn new(quiet: bool) -> Following {
+        Following { quiet, rows: Rows::default() }
+    }
+
+    fn say(&self, text: &str) {
+        if !self.quiet {
+            note(text);
+        }
+    }
+}
+
+impl Watch for Following {
+    fn asked(&mut self, client: SocketAddr, asked: &Parameters) {
+        let way = match (asked.bidirectional, asked.reverse) {
+            (true, _) => "sends and receives",
+            (_, true) => "receives",
+            _ => "sends",
+        };
+        let what = match asked.num {
+            0 if asked.time == 0 => "without an end".into(),
+            0 => format!("for {}", duration(asked.time.into())),
+            bytes => amount(bytes),
+        };
+        let streams = if asked.parallel == 1 { "" } else { ", in parallel streams" };
+        self.say(&format!("client {client} {way} {what}{streams}"));
+    }
+
+    fn refused(&mut self, client: SocketAddr) {
+        self.say(&format!("client {client} was turned away: a test runs"));
+    }
+
+    fn interval(&mut self, streams: &[Stream], rows: &[Row]) {
+        let text = self.rows.text(streams, rows);
+        text.iter().for_each(|line| self.say(line));
+    }
+
+    fn is_stopped(&self) -> bool {
+        interrupt::stopped()
+    }
+}

@@ -1,0 +1,97 @@
+//! Result of a test as text: the first line is the answer.
+
+use super::rows::{amount, duration};
+use crate::diagnose::line;
+use fullpipe::numbers::{count, rate, short};
+use fullpipe::report::terminal::Style;
+use fullpipe::report::terminal::grid::{Column, lay_out, number, words};
+use fullpipe_measure::account;
+use fullpipe_measure::outcome::{Ended, Outcome};
+use fullpipe_measure::results::Counts;
+use std::fmt::Write;
+
+/// Text of a result.
+pub fn text(outcome: &Outcome, style: Style) -> String {
+    let mut out = String::new();
+    let width = style.columns();
+    line(&mut out, width, "", &answer(outcome));
+    out.push('\n');
+    out + &figures(outcome, width)
+}
+
+/// Rate and length of the test.
+fn answer(outcome: &Outcome) -> String {
+    let ways: Vec<String> = [true, false]
+        .into_iter()
+        .filter_map(|sends| {
+            let sum = sum(outcome, sends)?;
+            let way = if sends { "to" } else { "from" };
+            let again = sum.retransmits.filter(|own| *own > 0);
+            let again = again.map(|own| format!(" ({} segments sent again)", count(own)));
+            let mbit = account::rate(sum.bytes, sum.seconds) / 1e6;
+            Some(format!("{} {way} {}{}", rate(mbit), outcome.peer.ip(), again.unwrap_or_default()))
+        })
+        .collect();
+    let lasted = duration(outcome.account.lasted().as_secs_f64());
+    let end = match &outcome.ended {
+        Ended::Whole => "",
+        Ended::Stopped | Ended::ByPeer => ", then it was stopped",
+        Ended::Broken(_) => ", then it broke",
+    };
+    format!("{} in {lasted}{end}.", ways.join(", and "))
+}
+
+/// Sum of the streams of one direction, as the receiver has counted them where that is known.
+fn sum(outcome: &Outcome, sends: bool) -> Option<Counts> {
+    let places = (0..outcome.streams.len()).filter(|at| outcome.streams[*at].sends == sends);
+    let mut sum: Option<Counts> = None;
+    for place in places {
+        let [sent, received] = outcome.both(place);
+        let own = received.or(sent)?;
+        let again = sent.and_then(|own| own.retransmits);
+        let all = sum.get_or_insert_default();
+        all.bytes += own.bytes;
+        all.seconds = all.seconds.max(own.seconds);
+        all.retransmits = match (all.retransmits, again) {
+            (None, None) => None,
+            (before, own) => Some(before.unwrap_or(0) + own.unwrap_or(0)),
+        };
+    }
+    sum
+}
+
+/// What each end has counted.
+fn figures(outcome: &Outcome, width: usize) -> String {
+    const COLUMNS: [Column; 6] = [
+        words("stream"),
+        number("sent", ""),
+        number("rate", ""),
+        number("received", ""),
+        number("rate", ""),
+        number("again", ""),
+    ];
+    let mut out = String::new();
+    let rows = (0..outcome.streams.len()).map(|place| row(outcome, place)).collect::<Vec<_>>();
+    lay_out(&COLUMNS, &rows, width).iter().filter(|own| !own.trim().is_empty()).for_each(|own| {
+        _ = writeln!(out, "{}", own.trim_end());
+    });
+    let own = outcome.own.cpu.total;
+    let other = outcome.other.as_ref().map(|own| own.cpu.total);
+    let other = other.map_or(String::new(), |own| format!(", the other end {} %", short(own)));
+    line(&mut out, width, "", &format!("CPU: this end {} %{other}", short(own)));
+    out
+}
+
+fn row(outcome: &Outcome, place: usize) -> Vec<String> {
+    let stream = &outcome.streams[place];
+    let way = if stream.sends { '>' } else { '<' };
+    let name = format!("{} {} {way} {}", stream.id, stream.here, stream.there);
+    let [sent, received] = outcome.both(place);
+    let figures = |own: Option<&Counts>| match own {
+        Some(own) => [amount(own.bytes), rate(account::rate(own.bytes, own.seconds) / 1e6)],
+        None => ["not known".into(), String::new()],
+    };
+    let again = sent.and_then(|own| own.retransmits).map_or(String::new(), count);
+    let [sent, received] = [sent, received].map(figures);
+    [vec![name], sent.to_vec(), received.to_vec(), vec![again]].concat()
+}

@@ -1,0 +1,255 @@
+//! `fullpipe measure` over the loopback: with itself, and with iperf3 at either end.
+
+use crate::common::{Call, Desk};
+use std::io::{BufRead, BufReader, Read};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// A server of this program at a free port.
+struct Server {
+    port: String,
+    child: Child,
+    rest: JoinHandle<String>,
+}
+
+impl Server {
+    fn new(desk: &Desk, more: &[&str]) -> Server {
+        let all = [&["measure", "--server", "-p", "0"], more].concat();
+        let mut child = desk.start(&all);
+        let mut lines = BufReader::new(child.stderr.take().expect("standard error"));
+        let mut first = String::new();
+        lines.read_line(&mut first).expect("a line");
+        let port = first.trim().strip_prefix("waiting for clients at port ").expect(&first).into();
+        let rest = thread::spawn(move || {
+            let mut text = String::new();
+            lines.read_to_string(&mut text).expect("text");
+            text
+        });
+        Server { port, child, rest }
+    }
+
+    /// Waits for the end.
+    fn wait(self) -> Call {
+        let mut call = Call::wait(self.child);
+        call.stderr = self.rest.join().expect("standard error");
+        call
+    }
+
+    /// Ends the server by a signal.
+    fn stop(self) -> Call {
+        interrupt(&self.child);
+        self.wait()
+    }
+}
+
+fn interrupt(child: &Child) {
+    // SAFETY: it takes no pointers; the process is a child that has not been waited for.
+    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+}
+
+/// Whether iperf3 is installed; says so where it is not.
+fn has_iperf3() -> bool {
+    let has =
+        Command::new("iperf3").arg("--version").output().is_ok_and(|own| own.status.success());
+    let required = std::env::var("FULLPIPE_REQUIRE_IPERF3").is_ok_and(|value| value == "1");
+    assert!(has || !required, "iperf3 is not installed");
+    if !has {
+        eprintln!("skipped: iperf3 is not installed");
+    }
+    has
+}
+
+/// Calls iperf3.
+fn iperf3(arguments: &[&str]) -> Call {
+    let mut command = Command::new("iperf3");
+    Call::of(command.args(arguments).stdin(Stdio::null()).output().expect("iperf3"))
+}
+
+/// A server of iperf3 for one test, at a port that was free.
+fn iperf3_server() -> (String, Child) {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a listener");
+    let port = free.local_addr().expect("an address").port().to_string();
+    drop(free);
+    let mut command = Command::new("iperf3");
+    command.args(["-s", "-1", "-p", &port]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("iperf3");
+
+    // A client that comes too early finds no listener.
+    let listens = format!(":{:04X} ", port.parse::<u16>().expect("a port"));
+    for _ in 0..500 {
+        let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(std::fs::read_to_string);
+        let mut lines = tables.iter().flatten().flat_map(|own| own.lines());
+        if lines.any(|line| line.contains(&listens) && line.contains(" 0A ")) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    (port, child)
+}
+
+/// Rate in the first line of an answer, Mb/s.
+fn rate(call: &Call) -> f64 {
+    let word = call.stdout.split_whitespace().next().expect("an answer").replace(',', "");
+    word.parse().unwrap_or_else(|_| panic!("{}", call.stdout))
+}
+
+#[test]
+fn a_test_has_its_answer_first_and_its_rows_on_standard_error() {
+    let desk = Desk::new();
+    let server = Server::new(&desk, &["-1"]);
+    let client = desk.call(&["measure", "127.0.0.1", "-p", &server.port, "-t", "1", "-i", "0.5"]);
+    let (client, server) = (client.ends_with(0), server.wait().ends_with(0));
+    for (call, way) in [(&client, "Mb/s to 127.0.0.1"), (&server, "Mb/s from 127.0.0.1")] {
+        let first = call.stdout.lines().next().expect("an answer");
+        assert!(first.contains(way), "{}", call.stdout);
+        assert!(call.stdout.contains("received") && call.stdout.contains("CPU: this end"));
+        assert!(call.stderr.contains("interval"), "{}", call.stderr);
+    }
+    assert!(client.stderr.contains("0.0-0.5 s"), "{}", client.stderr);
+    assert!(server.stderr.contains("sends for 1 s"), "{}", server.stderr);
+    let [own, other] = [rate(&client), rate(&server)];
+    assert!((own - other).abs() < own * 0.01, "{own} {other}");
+}
+
+#[test]
+fn bytes_and_window_are_kept_in_both_directions() {
+    let desk = Desk::new();
+    let server = Server::new(&desk, &["-q"]);
+    let to = ["measure", "127.0.0.1", "-q", "-p", &server.port];
+    for more in [&["-n", "3M", "-l", "10K"][..], &["-t", "1", "-w", "64K", "-R"]] {
+        let call = desk.call(&[&to, more].concat()).ends_with(0);
+        assert!(call.stderr.is_empty(), "{}", call.stderr);
+        let way = if more.contains(&"-R") { "from" } else { "to" };
+        assert!(call.stdout.contains(&format!("Mb/s {way} 127.0.0.1")), "{}", call.stdout);
+        if more.contains(&"-n") {
+            assert_eq!(call.stdout.matches("3.15 MB").count(), 2, "{}", call.stdout);
+        }
+        // A server with another window listens anew.
+        thread::sleep(Duration::from_millis(300));
+    }
+    let call = server.stop().ends_with(0);
+    assert_eq!(call.stdout.matches("CPU: this end").count(), 2, "{}", call.stdout);
+}
+
+#[test]
+fn iperf3_is_a_client_in_both_directions() {
+    if !has_iperf3() {
+        return;
+    }
+    let desk = Desk::new();
+    let server = Server::new(&desk, &[]);
+    let cases: [&[&str]; 6] = [
+        &["-t", "1"],
+        &["-t", "1", "-R", "-O", "1"],
+        &["-n", "3M"],
+        &["-t", "1", "-P", "2", "--bidir", "-b", "10M"],
+        &["-t", "1", "-w", "64K", "-l", "16K"],
+        &["-t", "1", "-M", "1000", "-N", "-S", "8"],
+    ];
+    for case in cases {
+        let all = [&["-c", "127.0.0.1", "-J", "-p", &server.port], case].concat();
+        let call = iperf3(&all).ends_with(0);
+        let document = call.json();
+        let end = &document["end"];
+        let rate = end["sum_received"]["bits_per_second"].as_f64().expect("a rate");
+        assert!(rate > 1e6, "{case:?}: {end}");
+        assert_eq!(document.get("error"), None, "{case:?}");
+        if case.contains(&"-n") {
+            let bytes = ["sum_sent", "sum_received"].map(|sum| end[sum]["bytes"].as_u64());
+            assert_eq!(bytes, [Some(3 << 20); 2], "{end}");
+        }
+        if case.contains(&"-R") {
+            assert!(end["sum_sent"]["retransmits"].is_u64(), "{end}");
+        }
+        thread::sleep(Duration::from_millis(300));
+    }
+
+    // Refusals are said, and the server goes on.
+    let busy = Server::new(&desk, &["-1"]);
+    let first = desk.start(&["measure", "127.0.0.1", "-p", &busy.port, "-t", "2", "-q"]);
+    thread::sleep(Duration::from_millis(1000));
+    let call = iperf3(&["-c", "127.0.0.1", "-p", &busy.port]);
+    assert!(call.stderr.contains("the server is busy running a test"), "{}", call.stderr);
+    Call::wait(first).ends_with(0);
+    busy.wait().ends_with(0);
+    let call = server.stop().ends_with(0);
+    assert!(!call.stderr.contains("error"), "{}", call.stderr);
+}
+
+#[test]
+fn iperf3_is_a_server_in_both_directions() {
+    if !has_iperf3() {
+        return;
+    }
+    let desk = Desk::new();
+    for case in [&["-t", "1"][..], &["-t", "1", "-R", "-O", "1"], &["-n", "3M"]] {
+        let (port, child) = iperf3_server();
+        let call = desk.call(&[&["measure", "127.0.0.1", "-p", &port], case].concat());
+        let call = call.ends_with(0);
+        assert!(!call.stdout.contains("not known"), "{case:?}: {}", call.stdout);
+        assert!(call.stdout.contains("the other end"), "{case:?}: {}", call.stdout);
+        if case.contains(&"-n") {
+            // Its server does not read on behind the end.
+            assert!(call.stdout.contains("3.15 MB"), "{}", call.stdout);
+        }
+        let server = Call::wait(child).ends_with(0);
+        assert!(server.stdout.contains("Mbits/sec") || server.stdout.contains("Gbits/sec"));
+        assert!(!server.stderr.contains("error"), "{}", server.stderr);
+    }
+}
+
+#[test]
+fn a_server_outlives_its_clients() {
+    let desk = Desk::new();
+    let server = Server::new(&desk, &["-q"]);
+    let to = ["measure", "127.0.0.1", "-q", "-p", &server.port];
+    let mut killed = desk.start(&[&to[..], &["-t", "30"]].concat());
+    thread::sleep(Duration::from_millis(1000));
+    killed.kill().expect("killed");
+    killed.wait().expect("ended");
+    drop(TcpStream::connect(format!("127.0.0.1:{}", server.port)));
+    thread::sleep(Duration::from_millis(500));
+    desk.call(&[&to[..], &["-t", "1"]].concat()).ends_with(0);
+    let call = server.stop().ends_with(0);
+    assert!(call.stderr.contains("error: the client is lost"), "{}", call.stderr);
+    assert!(call.stdout.contains("then it broke"), "{}", call.stdout);
+}
+
+#[test]
+fn a_signal_ends_either_end_and_both_say_what_there_is() {
+    let desk = Desk::new();
+    for stops_server in [false, true] {
+        let server = Server::new(&desk, &["-1"]);
+        let begun = Instant::now();
+        let client = desk.start(&["measure", "127.0.0.1", "-p", &server.port, "-t", "30"]);
+        thread::sleep(Duration::from_millis(1500));
+        interrupt(if stops_server { &server.child } else { &client });
+        let (client, server) = (Call::wait(client), server.wait());
+        assert!(begun.elapsed() < Duration::from_secs(10));
+        for call in [&client, &server] {
+            assert!(call.stdout.contains("then it was stopped"), "{}", call.stdout);
+        }
+        let (stopped, other) = if stops_server { (server, client) } else { (client, server) };
+        stopped.ends_with(0);
+        other.ends_with(3).complains(&["was stopped: the result is from what there is"]);
+    }
+}
+
+#[test]
+fn wrong_requests_say_what_to_do() {
+    let desk = Desk::new();
+    let call = desk.call(&["measure", "127.0.0.1", "-p", "1"]);
+    call.ends_with(3).complains(&["127.0.0.1:1 refuses", "start `fullpipe measure --server`"]);
+    desk.call(&["measure", "no.such.host.invalid"]).ends_with(2).complains(&["is not known"]);
+    desk.call(&["measure", "a", "--server"]).ends_with(2);
+    desk.call(&["measure"]).ends_with(2);
+    desk.call(&["measure", "a", "-l", "2M"]).ends_with(2).complains(&["-l 2097152", "1 to"]);
+    desk.call(&["measure", "a", "-t", "1.5"]).ends_with(2).complains(&["whole seconds"]);
+    let taken = TcpListener::bind("[::]:0").or_else(|_| TcpListener::bind("0.0.0.0:0"));
+    let taken = taken.expect("a listener").local_addr().expect("an address").port().to_string();
+    let held = TcpListener::bind(format!("0.0.0.0:{taken}"));
+    desk.call(&["measure", "-s", "-p", &taken]).ends_with(3).complains(&["is taken"]);
+    drop(held);
+}
