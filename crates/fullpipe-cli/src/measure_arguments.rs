@@ -7,6 +7,7 @@ use fullpipe_measure::client::Wanted;
 use fullpipe_measure::parameters::{
     LARGEST_BLOCK, LONGEST_OMIT, LONGEST_TIME, MOST_STREAMS, Parameters, Protocol, TCP_BLOCK,
 };
+use std::path::PathBuf;
 use std::time::Duration;
 
 const CODES: &str = "\
@@ -23,6 +24,8 @@ Ctrl-C ends the test, and the result is from what there is.";
   fullpipe measure 192.0.2.7 -R -t 30    30 s from there to here
   fullpipe measure 192.0.2.7 -O 5        without the first 5 s
   fullpipe measure 192.0.2.7 -n 1G -w 4M
+  fullpipe measure 192.0.2.7 -J          the JSON of iperf3, with a verdict
+  fullpipe measure 192.0.2.7 --save slow   keep trace and report for `fullpipe report slow`
   fullpipe measure --server -p 5999 -1   at another port, for one test\n\n")]
 pub struct MeasureArguments {
     /// Host that runs `fullpipe measure --server` or `iperf3 -s`
@@ -59,6 +62,12 @@ pub struct MeasureArguments {
     /// The server sends
     #[arg(long, short = 'R', conflicts_with = "server")]
     pub reverse: bool,
+    /// Print the result as one JSON document, in the schema of iperf3
+    #[arg(long, short = 'J')]
+    pub json: bool,
+    /// Keep trace, document and report in this directory, which must be new or empty
+    #[arg(long, value_name = "DIR")]
+    pub save: Option<PathBuf>,
     /// Show no rows and no notes
     #[arg(long, short)]
     pub quiet: bool,

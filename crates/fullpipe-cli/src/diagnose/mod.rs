@@ -4,7 +4,7 @@ mod advising;
 mod pasted;
 mod pasted_text;
 mod search;
-mod text;
+pub(crate) mod text;
 mod watching;
 
 use crate::diagnose_arguments::DiagnoseArguments;
@@ -105,18 +105,18 @@ fn join(own: &mut Judged, other: &RunDir, arguments: &DiagnoseArguments) {
 }
 
 /// Title of the document.
-fn title(observation: &Observation) -> String {
+pub(crate) fn title(observation: &Observation) -> String {
     let names: Vec<String> =
         observation.followed.subjects[..observation.judged].iter().map(text::name).collect();
     format!("Connection {}", names.join(", "))
 }
 
-fn command() -> Vec<String> {
+pub(crate) fn command() -> Vec<String> {
     std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// Writes a run directory, which exists under its name only when all is written.
-fn keep(
+pub(crate) fn keep(
     place: &Place,
     document: &Document,
     judged: &[Judged],

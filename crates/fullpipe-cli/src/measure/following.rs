@@ -1,6 +1,7 @@
 //! Rows on standard error while a test runs.
 
 use super::rows::{Rows, amount, duration};
+use super::verdict::{Observing, Verdict};
 use crate::interrupt;
 use crate::output::note;
 use fullpipe_measure::account::Row;
@@ -8,16 +9,23 @@ use fullpipe_measure::outcome::{Stream, Watch};
 use fullpipe_measure::parameters::Parameters;
 use std::net::SocketAddr;
 
-/// Shows rows, and ends the test after a signal.
+/// Shows rows, observes the streams, and ends the test after a signal.
 pub struct Following {
     quiet: bool,
     rows: Rows,
+    observing: Option<Observing>,
 }
 
 impl Following {
     /// Without any text where it is to be quiet.
     pub fn new(quiet: bool) -> Following {
-        Following { quiet, rows: Rows::default() }
+        Following { quiet, rows: Rows::default(), observing: None }
+    }
+
+    /// Verdict on the streams, or the reason why there is none.
+    pub fn verdict(self) -> Result<Verdict, String> {
+        let observing = self.observing.ok_or("no counted time, so there is no verdict")?;
+        observing.verdict()
     }
 
     fn say(&self, text: &str) {
@@ -45,6 +53,14 @@ impl Watch for Following {
 
     fn refused(&mut self, client: SocketAddr) {
         self.say(&format!("client {client} was turned away: a test runs"));
+    }
+
+    fn begins(&mut self, streams: &[Stream]) {
+        self.observing = Some(Observing::begin(streams));
+    }
+
+    fn ends(&mut self) {
+        self.observing.iter().for_each(Observing::end);
     }
 
     fn interval(&mut self, streams: &[Stream], rows: &[Row]) {

@@ -1,6 +1,7 @@
 //! Result of a test as text: the first line is the answer.
 
 use super::rows::{amount, duration};
+use super::verdict::Verdict;
 use crate::diagnose::line;
 use fullpipe::numbers::{count, rate, short};
 use fullpipe::report::terminal::Style;
@@ -10,13 +11,23 @@ use fullpipe_measure::outcome::{Ended, Outcome};
 use fullpipe_measure::results::Counts;
 use std::fmt::Write;
 
-/// Text of a result.
-pub fn text(outcome: &Outcome, style: Style) -> String {
-    let mut out = String::new();
+/// Text of a result: the verdict's answer, what was measured, then what stands behind the verdict.
+pub fn text(outcome: &Outcome, verdict: &Result<Verdict, String>, style: Style) -> String {
     let width = style.columns();
-    line(&mut out, width, "", &answer(outcome));
-    out.push('\n');
-    out + &figures(outcome, width)
+    let mut measured = String::new();
+    line(&mut measured, width, "", &answer(outcome));
+    let figures = figures(outcome, width);
+    match verdict {
+        Ok(verdict) => {
+            let [answer, rest] = verdict.text(style);
+            let rest = if rest.is_empty() { rest } else { format!("\n{rest}") };
+            format!("{answer}\nMeasured: {measured}{figures}{rest}")
+        }
+        Err(why) => {
+            line(&mut measured, width, "", &format!("No verdict: {why}."));
+            format!("{measured}\n{figures}")
+        }
+    }
 }
 
 /// Rate and length of the test.
