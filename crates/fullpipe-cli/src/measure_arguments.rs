@@ -24,6 +24,7 @@ Ctrl-C ends the test, and the result is from what there is.";
   fullpipe measure 192.0.2.7 -R -t 30    30 s from there to here
   fullpipe measure 192.0.2.7 -O 5        without the first 5 s
   fullpipe measure 192.0.2.7 -n 1G -w 4M
+  fullpipe measure 192.0.2.7 -P 4 --bidir -b 100M -C bbr
   fullpipe measure 192.0.2.7 -J          the JSON of iperf3, with a verdict
   fullpipe measure 192.0.2.7 --save slow   keep trace and report for `fullpipe report slow`
   fullpipe measure --server -p 5999 -1   at another port, for one test\n\n")]
@@ -60,8 +61,20 @@ pub struct MeasureArguments {
     #[arg(long, short = 'O', value_name = "SECONDS", value_parser = whole_seconds, conflicts_with = "server")]
     pub omit: Option<u32>,
     /// The server sends
-    #[arg(long, short = 'R', conflicts_with = "server")]
+    #[arg(long, short = 'R', conflicts_with_all = ["server", "bidir"])]
     pub reverse: bool,
+    /// Both ends send
+    #[arg(long, conflicts_with = "server")]
+    pub bidir: bool,
+    /// Streams of each direction
+    #[arg(long, short = 'P', value_name = "N", default_value_t = 1, conflicts_with = "server")]
+    pub parallel: u32,
+    /// Rate of each stream at most, such as 20M or 20Mbit; 0 is unlimited
+    #[arg(long = "bitrate", short = 'b', value_name = "RATE", value_parser = bitrate, conflicts_with = "server")]
+    pub bitrate: Option<u64>,
+    /// Congestion control of the sending end
+    #[arg(long, short = 'C', value_name = "NAME", conflicts_with = "server")]
+    pub congestion: Option<String>,
     /// Print the result as one JSON document, in the schema of iperf3
     #[arg(long, short = 'J')]
     pub json: bool,
@@ -88,9 +101,12 @@ impl MeasureArguments {
             omit,
             time: within("-t", time.into(), 0, LONGEST_TIME)?,
             num: self.num.unwrap_or(0),
-            parallel: within("-P", 1, 1, MOST_STREAMS)?,
+            parallel: within("-P", self.parallel.into(), 1, MOST_STREAMS)?,
             len,
             reverse: self.reverse,
+            bidirectional: self.bidir,
+            bandwidth: self.bitrate.filter(|own| *own > 0),
+            congestion: self.congestion.clone(),
             window: self.window,
             client_version: env!("CARGO_PKG_VERSION").into(),
             is_own: true,
@@ -147,6 +163,15 @@ fn size(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A rate with a letter of iperf3, or a unit; 0 is none.
+fn bitrate(text: &str) -> Result<u64, String> {
+    match lettered(text, 1000.0) {
+        Some(own) => Ok(own),
+        None if text == "0" => Ok(0),
+        None => quantity::rate(text).map(|own| own.0),
+    }
+}
+
 /// A number with K, M, G or T behind it, or nothing.
 fn lettered(text: &str, base: f64) -> Option<u64> {
     let letter = text.chars().last()?;
@@ -173,6 +198,10 @@ mod tests {
             (Ok(4 << 20), Ok(128 << 10), Ok(1536))
         );
         assert_eq!((size("4MiB"), size("1000")), (Ok(4 << 20), Ok(1000)));
+        assert_eq!(
+            (bitrate("20M"), bitrate("1Gbit"), bitrate("0")),
+            (Ok(20_000_000), Ok(1_000_000_000), Ok(0))
+        );
         assert!(size("-1").is_err() && size("0").is_err() && size("fast").is_err());
         assert_eq!((whole_seconds("10"), whole_seconds("2s")), (Ok(10), Ok(2)));
         assert!(whole_seconds("2.5s").is_err() && whole_seconds("1500ms").is_err());

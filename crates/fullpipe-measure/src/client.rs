@@ -49,6 +49,9 @@ impl Wanted {
 /// # Errors
 /// The test cannot begin. One that has begun has an outcome.
 pub fn run(wanted: &Wanted, watch: &mut dyn Watch) -> Result<Outcome, Wrong> {
+    if let Some(congestion) = &wanted.parameters.congestion {
+        check_congestion(congestion)?;
+    }
     let name = wanted.name();
     let mut client = Client::open(wanted, &name)?;
     let peer = client.control.peer;
@@ -331,6 +334,14 @@ fn connect(peer: SocketAddr, asked: &Parameters) -> Result<TcpStream, Wrong> {
     let socket = TcpStream::from(socket);
     socket.peer_addr().map_err(|_| failed(std::io::ErrorKind::TimedOut.into()))?;
     Ok(socket)
+}
+
+/// Whether this host has that congestion control, before a server is asked for anything.
+fn check_congestion(name: &str) -> Result<(), Wrong> {
+    let failed = |why| Wrong::during("a socket", why);
+    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None);
+    let set = sockopt::set_tcp_congestion(socket.map_err(failed)?, name);
+    set.map_err(|why| no_congestion(name, why))
 }
 
 /// The congestion control is not there.

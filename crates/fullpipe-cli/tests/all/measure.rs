@@ -294,3 +294,73 @@ fn the_document_is_that_of_iperf3_with_a_verdict() {
     let read = desk.call(&["diagnose", "own.json"]).ends_with(0);
     assert!(read.stdout.contains("Mb/s"), "{}", read.stdout);
 }
+
+#[test]
+fn the_verdict_is_first_and_names_a_limit_of_the_program() {
+    let desk = Desk::new();
+    let server = Server::new(&desk, &["-1", "-q"]);
+    let call = ["measure", "127.0.0.1", "-p", &server.port, "-t", "3", "-b", "20M"];
+    let client = desk.call(&call).ends_with(0);
+    server.wait().ends_with(0);
+    if client.stdout.contains("No verdict") {
+        return eprintln!("skipped: {}", client.stdout);
+    }
+    let [answer, measured] = ["sending program", "Measured: "].map(|it| client.stdout.find(it));
+    assert!(answer.is_some() && answer < measured, "{}", client.stdout);
+    let first = rate(&client);
+    assert!((15.0..25.0).contains(&first), "{}", client.stdout);
+}
+
+/// Rate in the first line of an answer, Mb/s.
+fn rate(call: &Call) -> f64 {
+    let word = call.stdout.split_whitespace().next().expect("an answer").replace(',', "");
+    word.parse().unwrap_or_else(|_| panic!("{}", call.stdout))
+}
+
+#[test]
+fn parallel_streams_rates_and_algorithms_are_kept_with_iperf3_at_either_end() {
+    let desk = Desk::new();
+    let cases: [&[&str]; 3] = [
+        &["-P", "3", "-b", "8M"],
+        &["-P", "2", "--bidir", "-b", "8M"],
+        &["-R", "-P", "2", "-b", "8M", "-C", "reno"],
+    ];
+    for case in cases {
+        for other in [false, true] {
+            if other && !has_iperf3() {
+                continue;
+            }
+            let (port, own, child) = match other {
+                false => {
+                    let own = Server::new(&desk, &["-1", "-q"]);
+                    (own.port.clone(), Some(own), None)
+                }
+                true => {
+                    let (port, child) = iperf3_server();
+                    (port, None, Some(child))
+                }
+            };
+            let all = [&["measure", "127.0.0.1", "-q", "-J", "-t", "2", "-p", &port], case];
+            let document = desk.call(&all.concat()).ends_with(0).json();
+            own.into_iter().for_each(|own| _ = own.wait().ends_with(0));
+            child.into_iter().for_each(|own| _ = Call::wait(own).ends_with(0));
+
+            let end = &document["end"];
+            let streams = if case.contains(&"3") { 3.0 } else { 2.0 };
+            let sums: &[&str] = match case.contains(&"--bidir") {
+                true => &["sum_sent", "sum_sent_bidir_reverse"],
+                false => &["sum_sent"],
+            };
+            for sum in sums {
+                let rate = end[sum]["bits_per_second"].as_f64().expect("a rate") / 1e6;
+                let range = 8.0 * streams * 0.9..8.0 * streams * 1.1;
+                assert!(range.contains(&rate), "{case:?}, iperf3 {other}, {sum}: {rate} Mb/s");
+            }
+            if case.contains(&"-C") {
+                assert_eq!(end["sender_tcp_congestion"], "reno", "iperf3 {other}: {end}");
+            }
+        }
+    }
+    let call = desk.call(&["measure", "127.0.0.1", "-p", "1", "-C", "none-such"]);
+    call.ends_with(2).complains(&["-C none-such", "it has"]);
+}
