@@ -5,7 +5,8 @@ use crate::quantity;
 use clap::Args;
 use fullpipe_measure::client::Wanted;
 use fullpipe_measure::parameters::{
-    LARGEST_BLOCK, LONGEST_OMIT, LONGEST_TIME, MOST_STREAMS, Parameters, Protocol, TCP_BLOCK,
+    LARGEST_BLOCK, LARGEST_DATAGRAM, LEAST_DATAGRAM, LONGEST_OMIT, LONGEST_TIME, MOST_STREAMS,
+    Parameters, Protocol, TCP_BLOCK, UDP_RATE,
 };
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,6 +26,7 @@ Ctrl-C ends the test, and the result is from what there is.";
   fullpipe measure 192.0.2.7 -O 5        without the first 5 s
   fullpipe measure 192.0.2.7 -n 1G -w 4M
   fullpipe measure 192.0.2.7 -P 4 --bidir -b 100M -C bbr
+  fullpipe measure 192.0.2.7 -u -b 50M   datagrams: loss, order, jitter
   fullpipe measure 192.0.2.7 -J          the JSON of iperf3, with a verdict
   fullpipe measure 192.0.2.7 --save slow   keep trace and report for `fullpipe report slow`
   fullpipe measure --server -p 5999 -1   at another port, for one test\n\n")]
@@ -72,6 +74,9 @@ pub struct MeasureArguments {
     /// Rate of each stream at most, such as 20M or 20Mbit; 0 is unlimited
     #[arg(long = "bitrate", short = 'b', value_name = "RATE", value_parser = bitrate, conflicts_with = "server")]
     pub bitrate: Option<u64>,
+    /// Datagrams of UDP in place of TCP, at 1 Mbit/s where -b says nothing else
+    #[arg(long, short, conflicts_with_all = ["server", "window", "congestion"])]
+    pub udp: bool,
     /// Congestion control of the sending end
     #[arg(long, short = 'C', value_name = "NAME", conflicts_with = "server")]
     pub congestion: Option<String>,
@@ -92,12 +97,16 @@ impl MeasureArguments {
     /// # Errors
     /// A value is out of its range.
     pub fn wanted(&self) -> Result<Wanted, String> {
-        let len = self.len.unwrap_or(TCP_BLOCK.into());
-        let len = within("-l", len, 1, LARGEST_BLOCK)?;
+        let len = match (self.udp, self.len) {
+            (true, None) => 0,
+            (true, Some(own)) => within("-l", own, LEAST_DATAGRAM, LARGEST_DATAGRAM)?,
+            (false, own) => within("-l", own.unwrap_or(TCP_BLOCK.into()), 1, LARGEST_BLOCK)?,
+        };
+        let default = if self.udp { UDP_RATE } else { 0 };
         let omit = within("-O", self.omit.unwrap_or(0).into(), 0, LONGEST_OMIT)?;
         let time = if self.num.is_some() { 0 } else { self.time.unwrap_or(10) };
         let parameters = Parameters {
-            protocol: Protocol::Tcp,
+            protocol: if self.udp { Protocol::Udp } else { Protocol::Tcp },
             omit,
             time: within("-t", time.into(), 0, LONGEST_TIME)?,
             num: self.num.unwrap_or(0),
@@ -105,7 +114,7 @@ impl MeasureArguments {
             len,
             reverse: self.reverse,
             bidirectional: self.bidir,
-            bandwidth: self.bitrate.filter(|own| *own > 0),
+            bandwidth: Some(self.bitrate.unwrap_or(default)).filter(|own| *own > 0),
             congestion: self.congestion.clone(),
             window: self.window,
             client_version: env!("CARGO_PKG_VERSION").into(),

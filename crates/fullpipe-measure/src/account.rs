@@ -165,7 +165,8 @@ impl Account {
     pub fn total(&self, stream: usize, behind: Behind) -> Counts {
         let (begun, last) = (&self.begun[stream], &self.last[stream]);
         let again = |own: &Counted| own.socket.as_ref().map(|own| own.total_retrans);
-        let datagrams = last.datagrams.map(|own| own.since(begun.datagrams.unwrap_or_default()));
+        let datagrams = behind.datagrams.or(last.datagrams);
+        let datagrams = datagrams.map(|own| own.since(begun.datagrams.unwrap_or_default()));
         let datagrams = datagrams.unwrap_or_default();
         let until = match behind.bytes {
             0 => self.lasted(),
@@ -190,6 +191,8 @@ pub struct Behind {
     pub bytes: u64,
     /// Moment of the last of them.
     pub until: Duration,
+    /// Datagrams from the beginning on, with these.
+    pub datagrams: Option<Datagrams>,
 }
 
 #[cfg(test)]
@@ -224,7 +227,7 @@ mod tests {
     fn bytes_behind_the_last_interval_lengthen_the_time() {
         let mut own = Account::new(counted(0, 0), false);
         own.cut(ms(1000), &counted(1000, 0));
-        let total = own.total(0, Behind { bytes: 500, until: ms(1250) });
+        let total = own.total(0, Behind { bytes: 500, until: ms(1250), datagrams: None });
         assert_eq!((total.bytes, total.seconds), (1500, 1.25));
         assert!(own.cut(ms(1000), &counted(1000, 0)).is_empty(), "no length");
     }

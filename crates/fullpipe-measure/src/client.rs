@@ -1,10 +1,11 @@
 //! The client: it asks for a test, and decides its end.
 
 use crate::control::{ANSWER, Control, Lost};
-use crate::data::Flow;
+use crate::data::{Flow, Link};
+use crate::datagrams;
 use crate::inbox::{COOKIE, cookie};
 use crate::outcome::{Ended, Outcome, Stream, Watch};
-use crate::parameters::Parameters;
+use crate::parameters::{Parameters, Protocol};
 use crate::results::{LONGEST, Results};
 use crate::running::{End, Ends, Plan, Running, text};
 use crate::socket;
@@ -53,9 +54,11 @@ pub fn run(wanted: &Wanted, watch: &mut dyn Watch) -> Result<Outcome, Wrong> {
         check_congestion(congestion)?;
     }
     let name = wanted.name();
-    let mut client = Client::open(wanted, &name)?;
+    let mut wanted = wanted.clone();
+    let mut client = Client::open(&wanted, &name)?;
+    client.fit(&mut wanted.parameters);
     let peer = client.control.peer;
-    let flows = client.streams(wanted, watch)?;
+    let flows = client.streams(&wanted, watch)?;
     let mut test = Running::new(wanted.parameters.clone(), flows);
 
     let plan = Plan { every: wanted.every, decides: true };
@@ -89,6 +92,14 @@ impl<'a> Client<'a> {
         Ok(client)
     }
 
+    /// Sets the size of datagrams where none is asked for: what the path takes in one packet.
+    fn fit(&self, asked: &mut Parameters) {
+        if asked.len == 0 {
+            let segment = self.control.segment().unwrap_or(1448);
+            asked.len = segment.min(datagrams::LARGEST as u32);
+        }
+    }
+
     /// Answers the server's states until the test runs; returns its streams.
     fn streams(&mut self, wanted: &Wanted, watch: &mut dyn Watch) -> Result<Vec<Flow>, Wrong> {
         let mut flows = Vec::new();
@@ -108,7 +119,7 @@ impl<'a> Client<'a> {
                     let sent = self.control.send_json(&wanted.parameters.write());
                     sent.map_err(|why| self.lost(&why))?;
                 }
-                State::CreateStreams if flows.is_empty() => flows = self.connect(wanted)?,
+                State::CreateStreams if flows.is_empty() => flows = self.connect(wanted, watch)?,
                 State::TestStart => {}
                 State::TestRunning if !flows.is_empty() => return Ok(flows),
                 State::AccessDenied => {
@@ -136,7 +147,7 @@ impl<'a> Client<'a> {
     }
 
     /// Opens the streams, one after the other: both ends number them by that order.
-    fn connect(&mut self, wanted: &Wanted) -> Result<Vec<Flow>, Wrong> {
+    fn connect(&mut self, wanted: &Wanted, watch: &mut dyn Watch) -> Result<Vec<Flow>, Wrong> {
         let asked = &wanted.parameters;
         let mut flows = Vec::new();
         for place in 0..asked.streams() {
@@ -144,6 +155,14 @@ impl<'a> Client<'a> {
                 let number = place + 1;
                 Wrong::during(format!("stream {number} to {}", self.name), why)
             };
+            if asked.protocol == Protocol::Udp {
+                let own = datagrams::greet(self.control.peer, &mut || !watch.is_stopped());
+                let own = own.map_err(failed)?;
+                let here = own.local_addr().map_err(failed)?;
+                let stream = self.stream(asked, place, here);
+                flows.push(Flow::new(Link::Udp(own), stream).map_err(failed)?);
+                continue;
+            }
             let socket = connect(self.control.peer, asked)?;
             socket::connected(&socket, asked).map_err(failed)?;
             let mut control = Control::new(socket.try_clone().map_err(failed)?).map_err(failed)?;
@@ -151,15 +170,15 @@ impl<'a> Client<'a> {
             if !asked.nodelay {
                 sockopt::set_tcp_nodelay(&socket, false).map_err(|why| failed(why.into()))?;
             }
-            let stream = Stream {
-                id: stream_id(place),
-                sends: asked.client_sends(place),
-                here: socket.local_addr().map_err(failed)?,
-                there: self.control.peer,
-            };
-            flows.push(Flow::new(socket, stream).map_err(failed)?);
+            let stream = self.stream(asked, place, socket.local_addr().map_err(failed)?);
+            flows.push(Flow::new(Link::Tcp(socket), stream).map_err(failed)?);
         }
         Ok(flows)
+    }
+
+    fn stream(&self, asked: &Parameters, place: usize, here: SocketAddr) -> Stream {
+        let there = self.control.peer;
+        Stream { id: stream_id(place), sends: asked.client_sends(place), here, there }
     }
 
     /// Exchanges results, as far as the end allows it.

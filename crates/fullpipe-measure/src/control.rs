@@ -1,6 +1,7 @@
 //! The control connection: bytes in and out, each wait with a limit.
 
 use crate::inbox::{Inbox, Malformed, message};
+use crate::socket;
 use crate::state::State;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
@@ -68,6 +69,11 @@ impl Control {
     /// Address of this end.
     pub(crate) fn here(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr().map(plain)
+    }
+
+    /// Bytes of data in a segment on this path.
+    pub(crate) fn segment(&self) -> Option<u32> {
+        socket::state(&self.socket).map(|own| own.snd_mss).filter(|own| *own > 0)
     }
 
     /// Reads what is there.

@@ -1,12 +1,14 @@
-//! Streams of TCP: a thread each, which sends or receives until it is stopped.
+//! Streams of data: a thread each, which sends or receives until it is stopped. The loops here are those of TCP.
 
-use crate::account::{Behind, Counted};
+use crate::account::{Behind, Counted, Datagrams};
 use crate::control::{SLICE, is_again, ready};
+use crate::datagrams;
 use crate::outcome::Stream;
 use crate::socket;
 use rustix::event::PollFlags;
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpStream, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -21,15 +23,40 @@ pub(crate) struct Load {
     pub(crate) rate: Option<u64>,
     /// Bytes that all streams together may still send.
     pub(crate) budget: Option<Arc<AtomicU64>>,
+    /// Whether datagrams have numbers of 64 bits.
+    pub(crate) wide: bool,
+}
+
+/// Socket of a stream.
+#[derive(Debug)]
+pub(crate) enum Link {
+    Tcp(TcpStream),
+    Udp(UdpSocket),
+}
+
+impl AsFd for Link {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Link::Tcp(own) => own.as_fd(),
+            Link::Udp(own) => own.as_fd(),
+        }
+    }
+}
+
+impl AsRawFd for Link {
+    fn as_raw_fd(&self) -> RawFd {
+        self.as_fd().as_raw_fd()
+    }
 }
 
 /// Counts that the thread of a stream shares.
 #[derive(Debug, Default)]
-struct Shared {
-    bytes: AtomicU64,
+pub(crate) struct Shared {
+    pub(crate) bytes: AtomicU64,
+    pub(crate) datagrams: Mutex<Datagrams>,
     /// Time of the last byte since the start, ns.
-    last: AtomicU64,
-    stop: AtomicBool,
+    pub(crate) last: AtomicU64,
+    pub(crate) stop: AtomicBool,
     /// Whether the peer has closed.
     closed: AtomicBool,
     failed: Mutex<Option<String>>,
@@ -38,7 +65,7 @@ struct Shared {
 /// A stream with its thread.
 pub(crate) struct Flow {
     pub(crate) stream: Stream,
-    socket: Arc<TcpStream>,
+    socket: Arc<Link>,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
     /// Bytes at the last counted moment.
@@ -49,8 +76,11 @@ pub(crate) struct Flow {
 
 impl Flow {
     /// A stream over a connected socket.
-    pub(crate) fn new(socket: TcpStream, stream: Stream) -> std::io::Result<Flow> {
-        socket.set_nonblocking(true)?;
+    pub(crate) fn new(socket: Link, stream: Stream) -> std::io::Result<Flow> {
+        match &socket {
+            Link::Tcp(own) => own.set_nonblocking(true)?,
+            Link::Udp(own) => own.set_nonblocking(true)?,
+        }
         Ok(Flow {
             stream,
             socket: Arc::new(socket),
@@ -62,17 +92,20 @@ impl Flow {
     }
 
     /// The socket.
-    pub(crate) fn socket(&self) -> &TcpStream {
+    pub(crate) fn socket(&self) -> &Link {
         &self.socket
     }
 
     /// Begins to send or to receive.
     pub(crate) fn start(&mut self, begun: Instant, load: Load) {
         let (socket, shared) = (self.socket.clone(), self.shared.clone());
-        self.thread = Some(match self.stream.sends {
-            true => thread::spawn(move || send(&socket, &shared, &load, begun)),
-            false => thread::spawn(move || receive(&socket, &shared, load.block, begun)),
-        });
+        let sends = self.stream.sends;
+        self.thread = Some(thread::spawn(move || match (&*socket, sends) {
+            (Link::Tcp(own), true) => send(own, &shared, &load, begun),
+            (Link::Tcp(own), false) => receive(own, &shared, load.block, begun),
+            (Link::Udp(own), true) => datagrams::send(own, &shared, &load, begun),
+            (Link::Udp(own), false) => datagrams::receive(own, &shared, load.wide, begun),
+        }));
     }
 
     /// Counts at this moment.
@@ -81,7 +114,14 @@ impl Flow {
         if let Some(state) = socket::state(&*self.socket).filter(|own| own.state != CLOSED) {
             self.state = Some(state);
         }
-        Counted { bytes: self.counted, socket: self.state.clone(), datagrams: None }
+        let datagrams = self.datagrams();
+        Counted { bytes: self.counted, socket: self.state.clone(), datagrams }
+    }
+
+    /// Counts of datagrams, of UDP.
+    fn datagrams(&self) -> Option<Datagrams> {
+        let own = *self.shared.datagrams.lock().unwrap_or_else(PoisonError::into_inner);
+        matches!(*self.socket, Link::Udp(_)).then_some(own)
     }
 
     /// Bytes so far.
@@ -94,6 +134,7 @@ impl Flow {
         Behind {
             bytes: self.bytes() - self.counted,
             until: Duration::from_nanos(self.shared.last.load(SeqCst)),
+            datagrams: self.datagrams(),
         }
     }
 
@@ -170,19 +211,19 @@ fn send(mut socket: &TcpStream, shared: &Shared, load: &Load, begun: Instant) {
 }
 
 /// Takes up to `wanted` bytes of a budget.
-fn grant(budget: &AtomicU64, wanted: u64) -> u64 {
+pub(crate) fn grant(budget: &AtomicU64, wanted: u64) -> u64 {
     let taken = budget.fetch_update(SeqCst, SeqCst, |left| Some(left - left.min(wanted)));
     taken.map_or(0, |left| left.min(wanted))
 }
 
 /// Time until the mean rate allows more; none where it does already.
-fn early(sent: u64, rate: u64, elapsed: Duration) -> Option<Duration> {
+pub(crate) fn early(sent: u64, rate: u64, elapsed: Duration) -> Option<Duration> {
     let due = Duration::from_secs_f64(sent as f64 * 8.0 / rate.max(1) as f64);
     due.checked_sub(elapsed).filter(|wait| !wait.is_zero())
 }
 
 /// Bytes that do not compress well.
-fn block(length: usize) -> Vec<u8> {
+pub(crate) fn block(length: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
         state ^= state << 13;
@@ -210,7 +251,7 @@ fn receive(mut socket: &TcpStream, shared: &Shared, block: usize, begun: Instant
     }
 }
 
-fn fail(shared: &Shared, why: &std::io::Error) {
+pub(crate) fn fail(shared: &Shared, why: &std::io::Error) {
     shared.closed.store(true, SeqCst);
     *shared.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.to_string());
 }
@@ -228,14 +269,19 @@ mod tests {
 
     fn flow(socket: TcpStream, sends: bool) -> Flow {
         let (here, there) = (socket.local_addr().expect("own"), socket.peer_addr().expect("other"));
-        Flow::new(socket, Stream { id: 1, sends, here, there }).expect("a flow")
+        Flow::new(Link::Tcp(socket), Stream { id: 1, sends, here, there }).expect("a flow")
     }
 
     #[test]
     fn a_budget_is_sent_and_received_to_the_byte() {
         let [one, other] = pair();
         let (mut from, mut to) = (flow(one, true), flow(other, false));
-        let load = Load { block: 1000, rate: None, budget: Some(Arc::new(AtomicU64::new(12_345))) };
+        let load = Load {
+            block: 1000,
+            rate: None,
+            budget: Some(Arc::new(AtomicU64::new(12_345))),
+            wide: false,
+        };
         let begun = Instant::now();
         from.start(begun, load.clone());
         to.start(begun, load);

@@ -8,6 +8,12 @@ pub const LONGEST: usize = 8192;
 pub const TCP_BLOCK: u32 = 128 << 10;
 /// Largest block of TCP, bytes.
 pub const LARGEST_BLOCK: u32 = 1 << 20;
+/// Least datagram, bytes: room for its header.
+pub const LEAST_DATAGRAM: u32 = 16;
+/// Largest datagram, bytes.
+pub const LARGEST_DATAGRAM: u32 = 65_507;
+/// Rate of UDP where nothing else is asked for, bit/s.
+pub const UDP_RATE: u64 = 1 << 20;
 /// Most parallel streams.
 pub const MOST_STREAMS: u32 = 128;
 /// Longest test, seconds.
@@ -42,7 +48,7 @@ pub struct Parameters {
     pub blockcount: u64,
     /// Streams of each direction.
     pub parallel: u32,
-    /// Bytes of a block.
+    /// Bytes of a block, or of a datagram; 0: what the path takes in one packet.
     pub len: u32,
     /// Whether the server sends.
     pub reverse: bool,
@@ -101,7 +107,7 @@ impl Parameters {
             Some(own) if (from..=to).contains(&own) => Ok(own),
             Some(own) => Err(format!("{key} is {own}, and {from} to {to} is possible")),
         };
-        let largest = if protocol == Protocol::Tcp { LARGEST_BLOCK } else { 65_507 };
+        let largest = if protocol == Protocol::Tcp { LARGEST_BLOCK } else { LARGEST_DATAGRAM };
         let narrow = |own: Result<u64, String>| own.map(|own| own as u32);
         Ok(Parameters {
             protocol,

@@ -4,7 +4,7 @@ use crate::account::{Account, Behind, Counted};
 use crate::control::{Control, Lost, SLICE};
 use crate::data::{Flow, Load};
 use crate::outcome::{Outcome, Stream, Watch};
-use crate::parameters::Parameters;
+use crate::parameters::{Parameters, Protocol};
 use crate::results::{Counts, Cpu, Results};
 use crate::socket;
 use crate::state::State;
@@ -102,6 +102,7 @@ impl Running {
             block: self.parameters.len as usize,
             rate: self.parameters.bandwidth,
             budget: budget.map(|own| Arc::new(AtomicU64::new(own))),
+            wide: self.parameters.wide_counters,
         };
         self.begun = Instant::now();
         self.counted_from = self.begun;
@@ -254,7 +255,8 @@ impl Running {
         let flows = self.flows.iter().enumerate();
         Results {
             cpu: self.used,
-            has_retransmits: self.flows.iter().any(|own| own.stream.sends),
+            has_retransmits: self.flows.iter().any(|own| own.stream.sends)
+                && self.parameters.protocol == Protocol::Tcp,
             congestion: self.congestion.clone(),
             streams: flows
                 .map(|(place, own)| {

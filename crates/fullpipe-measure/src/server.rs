@@ -1,7 +1,8 @@
 //! The server: one test at a time, and others are turned away meanwhile.
 
 use crate::control::{ANSWER, Control, Lost, SLICE, plain, ready};
-use crate::data::Flow;
+use crate::data::{Flow, Link};
+use crate::datagrams;
 use crate::inbox::COOKIE;
 use crate::outcome::{Ended, Outcome, Stream, Watch};
 use crate::parameters::{self, Parameters, Protocol};
@@ -198,13 +199,14 @@ impl Test<'_> {
         let asked = Parameters::read(&value).map_err(|why| self.refuse(&why))?;
         watch.asked(self.control.peer, &asked);
         let mut unbuilt = asked.unbuilt.clone();
-        if asked.protocol == Protocol::Udp {
-            unbuilt.push("udp".into());
+        if asked.protocol == Protocol::Udp && asked.window.is_some() {
+            unbuilt.push("the window of datagrams".into());
         }
         match unbuilt.is_empty() {
             true => Ok(asked),
             false => {
-                Err(self.refuse(&format!("it asks for {}: not built yet", unbuilt.join(", "))))
+                let names = unbuilt.join(", ");
+                Err(self.refuse(&format!("it asks for {names}: not built yet")))
             }
         }
     }
@@ -219,6 +221,9 @@ impl Test<'_> {
 
     /// Accepts the streams, in the order of their connections.
     fn streams(&mut self, asked: &Parameters, watch: &mut dyn Watch) -> Result<Vec<Flow>, Lost> {
+        if asked.protocol == Protocol::Udp {
+            return self.datagrams(asked, watch);
+        }
         let prepared = socket::before_handshake(&self.server.listener, asked);
         self.server.is_stained = asked.window.is_some() || asked.mss.is_some();
         prepared
@@ -237,18 +242,7 @@ impl Test<'_> {
                 return Err(Lost::Malformed(text));
             }
 
-            // The client says nothing now, unless it gives up.
-            match self.control.state(Duration::ZERO, &mut || true) {
-                Err(Lost::Late(_)) => {}
-                Err(why) => return Err(why),
-                Ok(State::ClientTerminate) => {
-                    return Err(Lost::Closed("it was stopped before the test began".into()));
-                }
-                Ok(other) => {
-                    let text = format!("it has sent {other:?} before its streams were there");
-                    return Err(Lost::Malformed(text));
-                }
-            }
+            self.listen()?;
             self.accept(watch);
         }
 
@@ -265,7 +259,60 @@ impl Test<'_> {
             }
             let sends = !asked.client_sends(place);
             let stream = Stream { id: stream_id(place), sends, here, there };
-            flows.push(Flow::new(own.socket, stream).map_err(failed)?);
+            flows.push(Flow::new(Link::Tcp(own.socket), stream).map_err(failed)?);
+        }
+        Ok(flows)
+    }
+
+    /// The client says nothing while its streams begin, unless it gives up.
+    fn listen(&mut self) -> Result<(), Lost> {
+        match self.control.state(Duration::ZERO, &mut || true) {
+            Err(Lost::Late(_)) => Ok(()),
+            Err(why) => Err(why),
+            Ok(State::ClientTerminate) => {
+                Err(Lost::Closed("it was stopped before the test began".into()))
+            }
+            Ok(other) => {
+                let text = format!("it has sent {other:?} before its streams were there");
+                Err(Lost::Malformed(text))
+            }
+        }
+    }
+
+    /// Takes the streams of UDP: the first datagram of each opens it, in their order.
+    fn datagrams(&mut self, asked: &Parameters, watch: &mut dyn Watch) -> Result<Vec<Flow>, Lost> {
+        let failed = |why: std::io::Error| Lost::Closed(format!("UDP: {why}"));
+        let (peer, port) = (self.control.peer.ip(), self.server.port);
+        let mut next = datagrams::bind(peer, port).map_err(failed)?;
+        self.control.send_state(State::CreateStreams)?;
+
+        let (begun, mut flows) = (Instant::now(), Vec::new());
+        while flows.len() < asked.streams() {
+            turn_away(&self.server.listener, watch);
+            if watch.is_stopped() {
+                return Err(Lost::Stopped);
+            }
+            if begun.elapsed() > STREAMS {
+                let (here, all, limit) = (flows.len(), asked.streams(), STREAMS.as_secs());
+                let text = format!("datagrams of {here} of {all} streams came within {limit} s");
+                return Err(Lost::Malformed(text));
+            }
+            self.listen()?;
+            ready(&next, PollFlags::IN, Duration::from_millis(2));
+            if !datagrams::welcome(&next, peer).map_err(failed)? {
+                continue;
+            }
+
+            // The socket of the next stream has to be there before the client may open it.
+            let own = std::mem::replace(&mut next, datagrams::bind(peer, port).map_err(failed)?);
+            datagrams::answer(&own).map_err(failed)?;
+            let (here, there) =
+                (own.local_addr().map_err(failed)?, own.peer_addr().map_err(failed)?);
+            let place = flows.len();
+            let sends = !asked.client_sends(place);
+            let (here, there) = (plain(here), plain(there));
+            let stream = Stream { id: stream_id(place), sends, here, there };
+            flows.push(Flow::new(Link::Udp(own), stream).map_err(failed)?);
         }
         Ok(flows)
     }

@@ -1,7 +1,7 @@
 //! Result of a test as JSON: the schema of iperf3, with a verdict beside it.
 
 use super::verdict::Verdict;
-use fullpipe_measure::account::{Row, rate};
+use fullpipe_measure::account::{Datagrams, Row, rate};
 use fullpipe_measure::outcome::{Ended, Outcome};
 use fullpipe_measure::parameters::Protocol;
 use fullpipe_measure::results::{Counts, Cpu};
@@ -144,8 +144,25 @@ fn stream(outcome: &Outcome, row: &Row) -> Value {
         });
         extend(&mut all, more);
     }
+    if let Some(counts) = row.datagrams {
+        extend(&mut all, datagrams(&counts, own.sends));
+    }
     extend(&mut all, json!({ "omitted": row.is_omitted, "sender": own.sends }));
     all
+}
+
+/// Counts of datagrams; a sender knows their number alone.
+fn datagrams(own: &Datagrams, sends: bool) -> Value {
+    match sends {
+        true => json!({ "packets": own.packets }),
+        false => json!({
+            "jitter_ms": own.jitter * 1000.0,
+            "lost_packets": own.lost,
+            "packets": own.packets,
+            "lost_percent": own.lost as f64 * 100.0 / (own.packets as f64).max(1.0),
+            "out_of_order": own.out_of_order,
+        }),
+    }
 }
 
 /// Bytes in a time.
@@ -193,6 +210,9 @@ fn end(outcome: &Outcome) -> Value {
             if !again.is_empty() {
                 sum["retransmits"] = again.iter().sum::<u64>().into();
             }
+            if outcome.parameters.protocol == Protocol::Udp {
+                extend(&mut sum, datagrams(&added(&own), false));
+            }
             sum["sender"] = sends.into();
             all[format!("{name}{suffix}")] = sum;
         }
@@ -218,10 +238,23 @@ fn end(outcome: &Outcome) -> Value {
     all
 }
 
+/// Datagrams of several streams: the jitter is their mean.
+fn added(own: &[&Counts]) -> Datagrams {
+    Datagrams {
+        packets: own.iter().map(|own| own.packets).sum(),
+        lost: own.iter().map(|own| own.lost).sum(),
+        out_of_order: 0,
+        jitter: own.iter().map(|own| own.jitter).sum::<f64>() / (own.len() as f64).max(1.0),
+    }
+}
+
 /// A stream at both of its ends.
 fn whole(outcome: &Outcome, place: usize) -> Value {
     let own = &outcome.streams[place];
     let [sent, received] = outcome.both(place);
+    if outcome.parameters.protocol == Protocol::Udp {
+        return json!({ "udp": of_datagrams(outcome, place) });
+    }
     let mut all = Map::new();
     if let Some(sent) = sent {
         let mut it = json!({ "socket": own.id });
@@ -238,6 +271,28 @@ fn whole(outcome: &Outcome, place: usize) -> Value {
         all.insert("receiver".into(), it);
     }
     Value::Object(all)
+}
+
+/// A stream of UDP: the sender's bytes and time, the receiver's loss and jitter.
+fn of_datagrams(outcome: &Outcome, place: usize) -> Value {
+    let own = &outcome.streams[place];
+    let [sent, received] = outcome.both(place);
+    let first = sent.or(received).cloned().unwrap_or_default();
+    let rows = outcome.account.rows().iter();
+    let rows = rows.filter(|row| row.stream == place && !row.is_omitted);
+    let out_of_order = rows.filter_map(|row| row.datagrams).map(|own| own.out_of_order).sum();
+    let arrived = received.cloned().unwrap_or_default();
+    let counts = Datagrams {
+        packets: if sent.is_some() { first.packets } else { arrived.packets },
+        lost: arrived.lost,
+        out_of_order,
+        jitter: arrived.jitter,
+    };
+    let mut all = json!({ "socket": own.id });
+    extend(&mut all, span(0.0, first.seconds, first.bytes));
+    extend(&mut all, datagrams(&counts, false));
+    all["sender"] = own.sends.into();
+    all
 }
 
 /// Largest windows, and the range of RTTs, of the counted intervals; all 0 where the other end sends.

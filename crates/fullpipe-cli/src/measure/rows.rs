@@ -17,9 +17,14 @@ impl Rows {
         let mut lines = Vec::new();
         if !self.has_heading && !rows.is_empty() {
             let stream = if several { "stream " } else { "" };
+            let is_udp = rows.iter().any(|row| row.datagrams.is_some());
+            let socket = match is_udp {
+                true => format!("{:>9}  lost of datagrams", "jitter"),
+                false => format!("{:>5}  {:>6}  {:>8}", "again", "cwnd", "RTT"),
+            };
             lines.push(format!(
-                "{stream}{:>13}  {:>9}  {:>12}  {:>5}  {:>6}  {:>8}",
-                "interval", "bytes", "rate", "again", "cwnd", "RTT"
+                "{stream}{:>13}  {:>9}  {:>12}  {socket}",
+                "interval", "bytes", "rate"
             ));
             self.has_heading = true;
         }
@@ -42,7 +47,8 @@ fn sum(streams: &[Stream], rows: &[Row], sends: bool) -> Option<String> {
     let [first, _, ..] = &own[..] else { return None };
     let bytes = own.iter().map(|row| row.bytes).sum();
     let again = own.iter().map(|row| row.retransmits.unwrap_or(0)).sum::<u64>();
-    let again = if sends { count(again) } else { String::new() };
+    let is_tcp = sends && first.datagrams.is_none();
+    let again = if is_tcp { count(again) } else { String::new() };
     let way = if sends { '>' } else { '<' };
     let text = format!(" sum {way} {}  {again:>5}", plain(first, bytes));
     Some(format!("{}{}", text.trim_end(), omitted(first)))
@@ -58,7 +64,33 @@ fn line(row: &Row, stream: &Stream) -> String {
             format!("{} ms", short(f64::from(socket.rtt) / 1000.0))
         );
     }
+    if let Some(own) = row.datagrams {
+        text += &match stream.sends {
+            true => format!("  {:>9}  {}", "", count(own.packets)),
+            false => format!(
+                "  {:>9}  {} of {}{}",
+                milliseconds(own.jitter),
+                count(own.lost),
+                count(own.packets),
+                late(own.out_of_order)
+            ),
+        };
+    }
     format!("{text}{}", omitted(row))
+}
+
+/// Datagrams behind one with a larger number, where there are some.
+pub fn late(out_of_order: u64) -> String {
+    if out_of_order == 0 {
+        String::new()
+    } else {
+        format!(", {} out of order", count(out_of_order))
+    }
+}
+
+/// Seconds as milliseconds, with their unit.
+pub fn milliseconds(seconds: f64) -> String {
+    format!("{} ms", short(seconds * 1000.0))
 }
 
 fn omitted(row: &Row) -> &'static str {

@@ -1,6 +1,6 @@
 //! Result of a test as text: the first line is the answer.
 
-use super::rows::{amount, duration};
+use super::rows::{amount, duration, late, milliseconds};
 use super::verdict::Verdict;
 use crate::diagnose::line;
 use fullpipe::numbers::{count, rate, short};
@@ -8,6 +8,7 @@ use fullpipe::report::terminal::Style;
 use fullpipe::report::terminal::grid::{Column, lay_out, number, words};
 use fullpipe_measure::account;
 use fullpipe_measure::outcome::{Ended, Outcome};
+use fullpipe_measure::parameters::Protocol;
 use fullpipe_measure::results::Counts;
 use std::fmt::Write;
 
@@ -40,7 +41,13 @@ fn answer(outcome: &Outcome) -> String {
             let again = sum.retransmits.filter(|own| *own > 0);
             let again = again.map(|own| format!(" ({} segments sent again)", count(own)));
             let mbit = account::rate(sum.bytes, sum.seconds) / 1e6;
-            Some(format!("{} {way} {}{}", rate(mbit), outcome.peer.ip(), again.unwrap_or_default()))
+            let lost = lost(outcome, sends).unwrap_or_default();
+            Some(format!(
+                "{} {way} {}{}{lost}",
+                rate(mbit),
+                outcome.peer.ip(),
+                again.unwrap_or_default()
+            ))
         })
         .collect();
     let lasted = duration(outcome.account.lasted().as_secs_f64());
@@ -50,6 +57,35 @@ fn answer(outcome: &Outcome) -> String {
         Ended::Broken(_) => ", then it broke",
     };
     format!("{} in {lasted}{end}.", ways.join(", and "))
+}
+
+/// Datagrams of one direction: loss, order, jitter.
+fn lost(outcome: &Outcome, sends: bool) -> Option<String> {
+    if outcome.parameters.protocol == Protocol::Tcp {
+        return None;
+    }
+    let (mut lost, mut all, mut jitter) = (0, 0, 0.0_f64);
+    for place in (0..outcome.streams.len()).filter(|at| outcome.streams[*at].sends == sends) {
+        let [sent, received] = outcome.both(place);
+        let received = received?;
+
+        // The last ones are missed by nobody but the sender.
+        let total = sent.map_or(received.packets, |own| own.packets.max(received.packets));
+        let arrived = received.packets.saturating_sub(received.lost);
+        (lost, all) = (lost + total.saturating_sub(arrived), all + total);
+        jitter = jitter.max(received.jitter);
+    }
+    let rows = outcome.account.rows().iter().filter(|row| !row.is_omitted);
+    let rows = rows.filter(|row| outcome.streams[row.stream].sends == sends);
+    let out_of_order = rows.filter_map(|row| row.datagrams).map(|own| own.out_of_order).sum();
+    let share = short(lost as f64 * 100.0 / (all as f64).max(1.0));
+    Some(format!(
+        ", {} of {} datagrams lost ({share} %){}, jitter {}",
+        count(lost),
+        count(all),
+        late(out_of_order),
+        milliseconds(jitter)
+    ))
 }
 
 /// Sum of the streams of one direction, as the receiver has counted them where that is known.

@@ -82,6 +82,9 @@ fn observe(streams: &[Stream], mut until: Until) -> Result<Observation, String> 
         Some(Seen { own: own.clone(), fits: true, rate: 0.0, sends: stream.sends, process: None })
     });
     let chosen: Vec<Seen> = chosen.collect();
+    if chosen.is_empty() {
+        return Err("streams of TCP alone have one".into());
+    }
     let judged = chosen.len();
     let manner = Manner { every: EVERY, lasts: LONGEST };
     let mut recording = Recording::default();

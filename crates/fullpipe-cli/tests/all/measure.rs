@@ -364,3 +364,46 @@ fn parallel_streams_rates_and_algorithms_are_kept_with_iperf3_at_either_end() {
     let call = desk.call(&["measure", "127.0.0.1", "-p", "1", "-C", "none-such"]);
     call.ends_with(2).complains(&["-C none-such", "it has"]);
 }
+
+#[test]
+fn datagrams_have_loss_order_and_jitter_with_iperf3_at_either_end() {
+    let desk = Desk::new();
+    let (bits, iperf3_there) = (8e6, has_iperf3());
+    let check = |document: &Value, who: &str| {
+        let end = &document["end"];
+        let streams = end["streams"].as_array().expect("streams");
+        assert_eq!(streams.len(), 2, "{who}: {end}");
+        for own in streams {
+            let own = &own["udp"];
+            let rate = own["bits_per_second"].as_f64().expect("a rate");
+            assert!((bits * 0.9..bits * 1.1).contains(&rate), "{who}: {own}");
+            assert!(own["lost_percent"].as_f64() < Some(50.0), "{who}: {own}");
+            assert!(
+                own["packets"].as_u64() > Some(10) && own["jitter_ms"].is_f64(),
+                "{who}: {own}"
+            );
+        }
+    };
+    for more in [&[][..], &["-R"]] {
+        let options = [&["-u", "-b", "8M", "-P", "2", "-t", "2", "-J"][..], more].concat();
+        let server = Server::new(&desk, &["-1", "-q"]);
+        let call = [&["measure", "127.0.0.1", "-p", &server.port][..], &options].concat();
+        check(&desk.call(&call).ends_with(0).json(), "alone");
+        let text = server.wait().ends_with(0).stdout;
+        assert!(text.contains("datagrams lost"), "{text}");
+        assert!(text.contains("No verdict: streams of TCP alone have one."), "{text}");
+        if !iperf3_there {
+            continue;
+        }
+        let server = Server::new(&desk, &["-1", "-q"]);
+        let call = [&["-c", "127.0.0.1", "-p", &server.port][..], &options].concat();
+        check(&iperf3(&call).ends_with(0).json(), "iperf3 is the client");
+        server.wait().ends_with(0);
+        let (port, child) = iperf3_server();
+        let call = [&["measure", "127.0.0.1", "-p", &port][..], &options].concat();
+        check(&desk.call(&call).ends_with(0).json(), "iperf3 is the server");
+        Call::wait(child).ends_with(0);
+    }
+    desk.call(&["measure", "a", "-u", "-l", "8"]).ends_with(2).complains(&["-l 8", "16 to"]);
+    desk.call(&["measure", "a", "-u", "-w", "1M"]).ends_with(2);
+}

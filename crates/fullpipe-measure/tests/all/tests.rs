@@ -4,7 +4,7 @@ use crate::{Follower, serve, wanted};
 use fullpipe_measure::account::rate;
 use fullpipe_measure::client;
 use fullpipe_measure::outcome::{Ended, Outcome};
-use fullpipe_measure::parameters::Parameters;
+use fullpipe_measure::parameters::{Parameters, Protocol};
 use fullpipe_measure::server::Served;
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
@@ -138,5 +138,34 @@ fn either_end_may_stop_and_the_other_one_knows() {
             true => [Ended::ByPeer, Ended::Stopped],
         };
         assert_eq!([client.ended, server.ended], expected);
+    }
+}
+
+#[test]
+fn datagrams_are_counted_at_both_ends_in_each_direction() {
+    for (reverse, wide, bidirectional) in
+        [(false, false, false), (true, true, false), (false, true, true)]
+    {
+        let [client, server] = both(|own| {
+            (own.protocol, own.len, own.reverse) = (Protocol::Udp, 0, reverse);
+            (own.parallel, own.bidirectional, own.wide_counters) = (2, bidirectional, wide);
+            own.bandwidth = Some(8_000_000);
+        });
+        let len = u64::from(client.parameters.len);
+        assert!(len > 1000, "the size of the path: {len}");
+        for place in 0..client.streams.len() {
+            let [sent, received] = client.both(place).map(|own| own.expect("results").clone());
+            assert_eq!(sent.bytes, sent.packets * len);
+            let mbit = rate(sent.bytes, sent.seconds) / 1e6;
+            assert!((7.0..9.0).contains(&mbit), "{mbit} Mb/s");
+            let arrived = received.packets - received.lost;
+            assert_eq!(received.bytes, arrived * len, "{received:?}");
+            assert!(
+                arrived * 2 > sent.packets && arrived <= sent.packets + 20,
+                "{sent:?} {received:?}"
+            );
+            assert!(received.jitter < 0.1 && sent.retransmits.is_none());
+        }
+        assert_eq!(server.own, client.other.expect("the server's"));
     }
 }
