@@ -216,6 +216,18 @@ fn end(outcome: &Outcome) -> Value {
             sum["sender"] = sends.into();
             all[format!("{name}{suffix}")] = sum;
         }
+        if outcome.parameters.protocol == Protocol::Udp {
+            // Bytes and datagrams of the sender, loss and jitter of the receiver, as in each stream.
+            let received: Vec<&Counts> = both.iter().filter_map(|both| both[1]).collect();
+            let sent: u64 = both.iter().filter_map(|both| both[0]).map(|own| own.packets).sum();
+            let counts = added(&received);
+            let counts =
+                Datagrams { packets: if sent > 0 { sent } else { counts.packets }, ..counts };
+            let name = if sent > 0 { "sum_sent" } else { "sum_received" };
+            let mut sum = all[format!("{name}{suffix}")].clone();
+            extend(&mut sum, datagrams(&counts, false));
+            all[format!("sum{suffix}")] = sum;
+        }
     }
     let other = outcome.other.as_ref().map(|own| own.cpu).unwrap_or_default();
     let Cpu { total, user, system } = outcome.own.cpu;

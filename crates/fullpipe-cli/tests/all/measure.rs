@@ -373,6 +373,9 @@ fn datagrams_have_loss_order_and_jitter_with_iperf3_at_either_end() {
         let end = &document["end"];
         let streams = end["streams"].as_array().expect("streams");
         assert_eq!(streams.len(), 2, "{who}: {end}");
+        let packets: u64 = streams.iter().filter_map(|own| own["udp"]["packets"].as_u64()).sum();
+        assert_eq!(end["sum"]["packets"].as_u64(), Some(packets), "{who}: {end}");
+        assert!(end["sum"]["lost_percent"].is_number(), "{who}: {end}");
         for own in streams {
             let own = &own["udp"];
             let rate = own["bits_per_second"].as_f64().expect("a rate");
