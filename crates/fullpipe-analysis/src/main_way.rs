@@ -59,9 +59,23 @@ fn lasts(run: &Resolved, flow: &Flow) -> Time {
 fn wanted(run: &Resolved, flow: &Flow) -> f64 {
     let at_rate = match flow.app {
         App::Rate { rate } => rate.0 as f64 / 8.0 * lasts(run, flow).as_secs_f64(),
+        App::Messages { .. } => of_messages(run, flow),
+        _ if run.reverse_flow(flow).is_some() => of_messages(run, flow),
         _ => f64::INFINITY,
     };
     flow.bytes.map_or(at_rate, |bytes| at_rate.min(bytes as f64))
+}
+
+/// Bytes of a flow's messages: those that may be without an answer, once in each period or round trip. Infinite where they have
+/// neither answers nor a period.
+fn of_messages(run: &Resolved, flow: &Flow) -> f64 {
+    let asks = run.asks(flow);
+    let (in_flight, period) =
+        asks.map_or((1, flow.period()), |own| (own.in_flight(), own.period()));
+    let round_trip = asks.map_or(Time::ZERO, |own| run.round_trip(own));
+    let pace = period.unwrap_or(Time::ZERO).max(round_trip).as_secs_f64();
+    let at_once = flow.message() as f64 * f64::from(in_flight);
+    at_once * (lasts(run, flow).as_secs_f64() / pace).max(1.0)
 }
 
 /// Whether the reverse flow of a flow with answers has longer messages.
@@ -108,6 +122,17 @@ mod tests {
         };
         assert_eq!(pair("100B", "64KiB"), Some(Direction::Backward));
         assert_eq!(pair("64KiB", "100B"), Some(Direction::Forward));
+    }
+
+    #[test]
+    fn a_flow_of_small_messages_asks_for_no_more_than_its_round_trips_carry() {
+        let typed = "[[flow]]\nname = \"keys\"\nduration = \"9s\"\nwrite = \"48B\"\n\
+             app = { kind = \"messages\", period = \"150ms\" }\n\
+             [[flow]]\nname = \"echo\"\nreply_to = \"keys\"\nwrite = \"60B\"\n";
+        let copied =
+            "[[flow]]\nname = \"scp\"\nduration = \"9s\"\napp = { program = \"openssh\" }\n";
+        assert_eq!(way_of(typed), Some(Direction::Backward));
+        assert_eq!(way_of(&format!("{typed}{copied}")), Some(Direction::Forward));
     }
 
     #[test]
