@@ -35,6 +35,12 @@ impl FlowTrace<'_> {
         until(&self.samples, time, |sample| sample.time)
     }
 
+    /// The samples after `from` and not later than `to`; none where damaged samples are out of order.
+    pub fn within(&self, from: Time, to: Time) -> &[&FlowSample] {
+        let [start, end] = [from, to].map(|time| self.count(time));
+        &self.samples[start..end.max(start)]
+    }
+
     /// The last sample not later than `time`; zeros before the first.
     pub fn at(&self, time: Time) -> &FlowSample {
         self.before(self.count(time))

@@ -130,7 +130,7 @@ fn sent(flow: &FlowTrace, time: &Together) -> Part {
     let (before, after) = (flow.at(time.from), flow.at(time.to));
     let again = after.segments_retransmitted.saturating_sub(before.segments_retransmitted);
     let all = after.segments_sent.saturating_sub(before.segments_sent);
-    let within = &flow.samples[flow.count(time.from)..flow.count(time.to)];
+    let within = flow.within(time.from, time.to);
 
     // A smoothed RTT of 0 means that nothing is measured yet.
     let measured = within.iter().map(|sample| sample.srtt_us).filter(|srtt| *srtt > 0);

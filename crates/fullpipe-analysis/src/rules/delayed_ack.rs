@@ -193,7 +193,8 @@ impl Side {
 
         // Parts of several messages leave together: no wait is that of one message.
         if talk.is_ahead {
-            let share = percent(held.all_s() / talk.lived_s);
+            // The last wait may outlast the flow.
+            let share = percent((held.all_s() / talk.lived_s).min(1.0));
             return format!("parts of messages wait for ACKs of {to} {share} of the time");
         }
         let each = ms(held.all_s() / talk.count as f64 * 1e3);
