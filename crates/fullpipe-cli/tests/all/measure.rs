@@ -11,8 +11,18 @@ use std::time::{Duration, Instant};
 /// A server of this program at a free port.
 struct Server {
     port: String,
-    child: Child,
-    rest: JoinHandle<String>,
+    child: Option<Child>,
+    rest: Option<JoinHandle<String>>,
+}
+
+impl Drop for Server {
+    /// A test that fails leaves no server behind.
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
 }
 
 impl Server {
@@ -28,19 +38,24 @@ impl Server {
             lines.read_to_string(&mut text).expect("text");
             text
         });
-        Server { port, child, rest }
+        Server { port, child: Some(child), rest: Some(rest) }
     }
 
     /// Waits for the end.
-    fn wait(self) -> Call {
-        let mut call = Call::wait(self.child);
-        call.stderr = self.rest.join().expect("standard error");
+    fn wait(mut self) -> Call {
+        let (child, rest) = (self.child.take().expect("a child"), self.rest.take());
+        let mut call = Call::wait(child);
+        call.stderr = rest.expect("a thread").join().expect("standard error");
         call
+    }
+
+    fn interrupt(&self) {
+        self.child.iter().for_each(interrupt);
     }
 
     /// Ends the server by a signal.
     fn stop(self) -> Call {
-        interrupt(&self.child);
+        self.interrupt();
         self.wait()
     }
 }
@@ -224,7 +239,10 @@ fn a_signal_ends_either_end_and_both_say_what_there_is() {
         let begun = Instant::now();
         let client = desk.start(&["measure", "127.0.0.1", "-p", &server.port, "-t", "30"]);
         thread::sleep(Duration::from_millis(1500));
-        interrupt(if stops_server { &server.child } else { &client });
+        match stops_server {
+            true => server.interrupt(),
+            false => interrupt(&client),
+        }
         let (client, server) = (Call::wait(client), server.wait());
         assert!(begun.elapsed() < Duration::from_secs(10));
         for call in [&client, &server] {
