@@ -187,7 +187,10 @@ def test_a_killed_process_loses_nothing_that_was_kept(scenario, tmp_path):
 
 def test_a_cluster_of_dask_survives_the_loss_of_a_worker(scenario, tmp_path):
     distributed = pytest.importorskip("distributed", reason='skipped: pip install "dask[distributed]"')
-    with distributed.LocalCluster(
+    dask = pytest.importorskip("dask")
+    # The scheduler waits five minutes for a worker of which it has not heard. Ten seconds will do on one host.
+    short = {"distributed.scheduler.worker-ttl": "10s"}
+    with dask.config.set(short), distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
     ) as cluster, distributed.Client(cluster) as client:
         first = next(iter(cluster.workers.values()))
