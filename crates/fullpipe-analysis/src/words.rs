@@ -43,15 +43,22 @@ pub fn bytes(n: u64) -> String {
         return format!("{} MiB", numbers::short(n as f64 / MIB as f64));
     }
 
-    // All other sizes are measured amounts, in decimal units.
-    let scaled = |unit: f64, name: &str| format!("{} {name}", numbers::short(n as f64 / unit));
-    match n {
-        n if n >= 1_000_000_000 => scaled(1e9, "GB"),
-        n if n >= 1_000_000 => scaled(1e6, "MB"),
-        n if n >= 1000 => scaled(1e3, "kB"),
+    // All other sizes are measured amounts.
+    decimal(n).unwrap_or_else(|| match n {
         1 => "1 byte".into(),
         n => format!("{n} bytes"),
-    }
+    })
+}
+
+/// A measured amount in decimal units: "203 MB"; none below 1000 bytes.
+pub fn decimal(n: u64) -> Option<String> {
+    let (unit, name) = match n {
+        1_000_000_000.. => (1e9, "GB"),
+        1_000_000.. => (1e6, "MB"),
+        1000.. => (1e3, "kB"),
+        _ => return None,
+    };
+    Some(format!("{} {name}", numbers::short(n as f64 / unit)))
 }
 
 /// A window, measured or set: "64 KiB", "2.03 MiB". Windows have one form, as their limits are binary mostly.

@@ -150,6 +150,16 @@ impl Account {
         &self.rows
     }
 
+    /// Intervals of the stream at that place, from the first counted moment on.
+    pub fn counted(&self, stream: usize) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(move |row| row.stream == stream && !row.is_omitted)
+    }
+
+    /// Datagrams of that stream behind one with a larger number, in these intervals.
+    pub fn out_of_order(&self, stream: usize) -> u64 {
+        self.counted(stream).filter_map(|row| row.datagrams).map(|own| own.out_of_order).sum()
+    }
+
     /// Counted time so far.
     pub fn lasted(&self) -> Duration {
         self.from - self.zero

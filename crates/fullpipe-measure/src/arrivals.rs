@@ -1,4 +1,7 @@
 //! Headers of datagrams, and what their arrival says: loss, reordering, jitter (iperf_udp_recv of iperf_udp.c).
+//!
+//! The counts are iperf3's, so that both ends may be compared: a duplicate counts as late. `Received` of fullpipe-base tells
+//! duplicates apart, for which it keeps the missing numbers.
 
 use crate::account::Datagrams;
 use std::time::Duration;

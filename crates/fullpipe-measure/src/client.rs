@@ -5,7 +5,7 @@ use crate::data::{Flow, Link};
 use crate::datagrams;
 use crate::inbox::{COOKIE, cookie};
 use crate::outcome::{Ended, Outcome, Stream, Watch};
-use crate::parameters::{Parameters, Protocol};
+use crate::parameters::{LARGEST_DATAGRAM, Parameters, Protocol};
 use crate::results::{LONGEST, Results};
 use crate::running::{End, Ends, Plan, Running, text};
 use crate::socket;
@@ -96,7 +96,7 @@ impl<'a> Client<'a> {
     fn fit(&self, asked: &mut Parameters) {
         if asked.len == 0 {
             let segment = self.control.segment().unwrap_or(1448);
-            asked.len = segment.min(datagrams::LARGEST as u32);
+            asked.len = segment.min(LARGEST_DATAGRAM);
         }
     }
 
@@ -188,19 +188,15 @@ impl<'a> Client<'a> {
         own: &Results,
         watch: &mut dyn Watch,
     ) -> (Option<Results>, Ended) {
-        match end {
-            End::Through => {}
-            End::Lost(Lost::Stopped) => {
-                let _ = self.control.send_state(State::ClientTerminate);
-                return (None, Ended::Stopped);
-            }
+        let exchanged = match end {
+            End::Through => self.exchange(own, watch),
+            End::Lost(why) => Err(why.clone()),
             End::Said(State::ServerTerminate) => return (None, Ended::ByPeer),
             End::Said(State::ServerError) => return (None, Ended::Broken(self.refusal())),
             End::Said(other) => {
                 let why = format!("{} has sent {other:?} while data flowed", self.name);
                 return (None, Ended::Broken(why));
             }
-            End::Lost(why) => return (None, Ended::Broken(self.lost(why).to_string())),
             End::Stream(why) => {
                 return (None, Ended::Broken(format!("a stream to {} broke: {why}", self.name)));
             }
@@ -208,15 +204,9 @@ impl<'a> Client<'a> {
                 let why = format!("no data to or from {} moved for two minutes", self.name);
                 return (None, Ended::Broken(why));
             }
-        }
-        match self.exchange(own, watch) {
-            Ok(other) => (Some(other), Ended::Whole),
-            Err(Lost::Stopped) => {
-                let _ = self.control.send_state(State::ClientTerminate);
-                (None, Ended::Stopped)
-            }
-            Err(why) => (None, Ended::Broken(self.lost(&why).to_string())),
-        }
+        };
+        let name = self.name;
+        self.control.settle(exchanged, State::ClientTerminate, |why| gone(name, why))
     }
 
     fn exchange(&mut self, own: &Results, watch: &mut dyn Watch) -> Result<Results, Lost> {
@@ -262,7 +252,7 @@ impl<'a> Client<'a> {
     fn lost(&self, why: &Lost) -> Wrong {
         match why {
             Lost::Stopped => Wrong::Environment("stopped before the test began".into()),
-            why => Wrong::Environment(format!("the server {} is lost: {why}", self.name)),
+            why => Wrong::Environment(gone(self.name, why)),
         }
     }
 
@@ -287,6 +277,10 @@ impl<'a> Client<'a> {
             }
         })
     }
+}
+
+fn gone(name: &str, why: &Lost) -> String {
+    format!("the server {name} is lost: {why}")
 }
 
 /// Connects to the first address of a host that answers.

@@ -1,6 +1,8 @@
 //! The control connection: bytes in and out, each wait with a limit.
 
 use crate::inbox::{Inbox, Malformed, message};
+use crate::outcome::Ended;
+use crate::results::Results;
 use crate::socket;
 use crate::state::State;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -159,6 +161,24 @@ impl Control {
     /// Sends a state.
     pub(crate) fn send_state(&mut self, state: State) -> Result<(), Lost> {
         self.send(&[state.byte()])
+    }
+
+    /// Results of the peer, if they came, and the way in which the test has ended. A stopped end says so by the state `stops`;
+    /// `broken` tells why a peer is lost.
+    pub(crate) fn settle(
+        &mut self,
+        exchanged: Result<Results, Lost>,
+        stops: State,
+        broken: impl FnOnce(&Lost) -> String,
+    ) -> (Option<Results>, Ended) {
+        match exchanged {
+            Ok(other) => (Some(other), Ended::Whole),
+            Err(Lost::Stopped) => {
+                let _ = self.send_state(stops);
+                (None, Ended::Stopped)
+            }
+            Err(why) => (None, Ended::Broken(broken(&why))),
+        }
     }
 
     /// Sends a JSON text.

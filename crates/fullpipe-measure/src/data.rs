@@ -62,6 +62,14 @@ pub(crate) struct Shared {
     failed: Mutex<Option<String>>,
 }
 
+impl Shared {
+    /// Counts bytes that were received at that time since the start.
+    pub(crate) fn take(&self, count: usize, now: Duration) {
+        self.last.store(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX), SeqCst);
+        self.bytes.fetch_add(count as u64, SeqCst);
+    }
+}
+
 /// A stream with its thread.
 pub(crate) struct Flow {
     pub(crate) stream: Stream,
@@ -240,11 +248,7 @@ fn receive(mut socket: &TcpStream, shared: &Shared, block: usize, begun: Instant
     while !shared.stop.load(SeqCst) {
         match socket.read(&mut room) {
             Ok(0) => return shared.closed.store(true, SeqCst),
-            Ok(count) => {
-                let now = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-                shared.last.store(now, SeqCst);
-                shared.bytes.fetch_add(count as u64, SeqCst);
-            }
+            Ok(count) => shared.take(count, begun.elapsed()),
             Err(why) if is_again(&why) => ready(socket, PollFlags::IN, SLICE),
             Err(why) => return fail(shared, &why),
         }

@@ -3,6 +3,7 @@
 use crate::arrivals::{Arrivals, HEADER, stamp};
 use crate::control::{SLICE, is_again, ready};
 use crate::data::{Load, Shared, block, early, fail, grant};
+use crate::parameters::LARGEST_DATAGRAM;
 use rustix::event::PollFlags;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 use std::io;
@@ -15,8 +16,8 @@ use std::time::{Duration, Instant};
 /// Bytes of the client's greeting, and of the answer, as iperf3 3.12 and later send them.
 const HELLO: [u8; 4] = [0x39, 0x38, 0x37, 0x36];
 const REPLY: [u8; 4] = [0x36, 0x37, 0x38, 0x39];
-/// Largest datagram, bytes.
-pub(crate) const LARGEST: usize = 65_507;
+/// Room for any datagram, bytes.
+const ROOM: usize = LARGEST_DATAGRAM as usize;
 /// Longest wait for the answer to a greeting.
 const GREETS: Duration = Duration::from_secs(30);
 
@@ -35,7 +36,7 @@ pub(crate) fn bind(peer: IpAddr, port: u16) -> io::Result<UdpSocket> {
 
 /// Takes the greeting of a stream from that host, where one is there, and ties the socket to it.
 pub(crate) fn welcome(socket: &UdpSocket, peer: IpAddr) -> io::Result<bool> {
-    let mut room = [0; LARGEST];
+    let mut room = [0; ROOM];
     match socket.recv_from(&mut room) {
         Ok((_, from)) if from.ip().to_canonical() == peer => {
             socket.connect(from)?;
@@ -65,7 +66,7 @@ pub(crate) fn greet(peer: SocketAddr, go_on: &mut dyn FnMut() -> bool) -> io::Re
 
     // Data may overtake the answer: it is longer.
     let begun = Instant::now();
-    let mut room = [0; LARGEST];
+    let mut room = [0; ROOM];
     while go_on() && begun.elapsed() < GREETS {
         match socket.recv(&mut room) {
             Ok(length) if length == REPLY.len() => return Ok(socket),
@@ -113,7 +114,7 @@ pub(crate) fn send(socket: &UdpSocket, shared: &Shared, load: &Load, begun: Inst
 
 /// Receives datagrams until it is stopped.
 pub(crate) fn receive(socket: &UdpSocket, shared: &Shared, wide: bool, begun: Instant) {
-    let mut room = vec![0; LARGEST];
+    let mut room = vec![0; ROOM];
     let mut arrivals = Arrivals::new(wide);
     while !shared.stop.load(SeqCst) {
         match socket.recv(&mut room) {
@@ -123,8 +124,7 @@ pub(crate) fn receive(socket: &UdpSocket, shared: &Shared, wide: bool, begun: In
                 let now = begun.elapsed();
                 arrivals.take(&room[..length], now);
                 count(shared, |own| *own = arrivals.counts());
-                shared.last.store(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX), SeqCst);
-                shared.bytes.fetch_add(length as u64, SeqCst);
+                shared.take(length, now);
             }
             Err(why) if is_again(&why) => ready(socket, PollFlags::IN, SLICE),
             Err(why) => return fail(shared, &why),

@@ -160,16 +160,10 @@ impl Test<'_> {
 
         let plan = Plan { every: self.server.every, decides: false };
         let listener = &self.server.listener;
-        let end = test.run(&mut self.control, &plan, watch, &mut |watch| {
-            turn_away(listener, watch);
-            !watch.is_stopped()
-        });
+        let end = test.run(&mut self.control, &plan, watch, &mut |watch| goes_on(listener, watch));
         let is_over = end == End::Said(State::TestEnd);
         if is_over {
-            test.drain(&mut || {
-                turn_away(listener, watch);
-                !watch.is_stopped()
-            });
+            test.drain(&mut || goes_on(listener, watch));
         }
         let own = test.results(is_over);
 
@@ -183,10 +177,7 @@ impl Test<'_> {
     /// The cookie, then the parameters.
     fn parameters(&mut self, watch: &mut dyn Watch) -> Result<Parameters, Lost> {
         let listener = &self.server.listener;
-        let mut go_on = || {
-            turn_away(listener, watch);
-            !watch.is_stopped()
-        };
+        let mut go_on = || goes_on(listener, watch);
         let cookie = self.control.wait(GREETS, &mut go_on, |inbox| Ok(inbox.take(COOKIE)));
         self.cookie = cookie.map_err(|why| match why {
             Lost::Late(_) => {
@@ -288,8 +279,7 @@ impl Test<'_> {
 
         let (begun, mut flows) = (Instant::now(), Vec::new());
         while flows.len() < asked.streams() {
-            turn_away(&self.server.listener, watch);
-            if watch.is_stopped() {
+            if !goes_on(&self.server.listener, watch) {
                 return Err(Lost::Stopped);
             }
             if begun.elapsed() > STREAMS {
@@ -355,42 +345,29 @@ impl Test<'_> {
         own: &Results,
         watch: &mut dyn Watch,
     ) -> (Option<Results>, Ended) {
-        match end {
-            End::Said(State::TestEnd) => {}
+        let exchanged = match end {
+            End::Said(State::TestEnd) => self.exchange(own, watch),
+            End::Lost(why) => Err(why.clone()),
             End::Said(State::ClientTerminate) => return (None, Ended::ByPeer),
-            End::Lost(Lost::Stopped) => {
-                let _ = self.control.send_state(State::ServerTerminate);
-                return (None, Ended::Stopped);
-            }
             End::Said(other) => {
                 return (
                     None,
                     Ended::Broken(format!("the client has sent {other:?} while data flowed")),
                 );
             }
-            End::Lost(why) => return (None, Ended::Broken(format!("the client is lost: {why}"))),
             End::Stream(why) => return (None, Ended::Broken(format!("a stream broke: {why}"))),
             End::Silent | End::Through => {
                 let why = "the client is silent: no data, and no end of the test";
                 return (None, Ended::Broken(why.into()));
             }
-        }
-        match self.exchange(own, watch) {
-            Ok(other) => (Some(other), Ended::Whole),
-            Err(Lost::Stopped) => {
-                let _ = self.control.send_state(State::ServerTerminate);
-                (None, Ended::Stopped)
-            }
-            Err(why) => (None, Ended::Broken(format!("the client is lost: {why}"))),
-        }
+        };
+        let broken = |why: &Lost| format!("the client is lost: {why}");
+        self.control.settle(exchanged, State::ServerTerminate, broken)
     }
 
     fn exchange(&mut self, own: &Results, watch: &mut dyn Watch) -> Result<Results, Lost> {
         let listener = &self.server.listener;
-        let mut go_on = || {
-            turn_away(listener, watch);
-            !watch.is_stopped()
-        };
+        let mut go_on = || goes_on(listener, watch);
         self.control.send_state(State::ExchangeResults)?;
         let value = self.control.json(LONGEST, &mut go_on)?;
         let other = Results::read(&value).map_err(Lost::Malformed)?;
@@ -403,10 +380,11 @@ impl Test<'_> {
     }
 }
 
-/// Tells clients that come while a test runs that the server is busy.
-fn turn_away(listener: &TcpListener, watch: &mut dyn Watch) {
+/// Tells clients that come while a test runs that the server is busy. Returns whether the test is to go on.
+fn goes_on(listener: &TcpListener, watch: &mut dyn Watch) -> bool {
     while let Ok((mut socket, peer)) = listener.accept() {
         let _ = socket.write(&[State::AccessDenied.byte()]);
         watch.refused(plain(peer));
     }
+    !watch.is_stopped()
 }

@@ -24,13 +24,24 @@ pub fn text(
     judged: &[Judged],
     style: Style,
 ) -> String {
+    first(document, style) + &reasons(observation, judged, style)
+}
+
+/// The answer of a document.
+pub fn first(document: &Document, style: Style) -> String {
     let mut out = String::new();
-    let width = style.columns();
     let answer = match &document.runs[..] {
         [run] => answer(run),
         _ => document.headline.as_ref().map_or_else(String::new, |own| own.text.clone()),
     };
-    line(&mut out, width, "", &answer);
+    line(&mut out, style.columns(), "", &answer);
+    out
+}
+
+/// Connections with their findings, each below an empty line, and the warnings.
+pub fn reasons(observation: &Observation, judged: &[Judged], style: Style) -> String {
+    let mut out = String::new();
+    let width = style.columns();
     for own in judged {
         let subject = &observation.followed.subjects[own.subject];
         out.push('\n');

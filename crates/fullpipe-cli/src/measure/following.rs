@@ -1,9 +1,10 @@
 //! Rows on standard error while a test runs.
 
-use super::rows::{Rows, amount, duration};
+use super::rows::{Rows, amount};
 use super::verdict::{Observing, Verdict};
 use crate::interrupt;
 use crate::output::note;
+use fullpipe::numbers::seconds;
 use fullpipe_measure::account::Row;
 use fullpipe_measure::outcome::{Stream, Watch};
 use fullpipe_measure::parameters::Parameters;
@@ -44,7 +45,7 @@ impl Watch for Following {
         };
         let what = match asked.num {
             0 if asked.time == 0 => "without an end".into(),
-            0 => format!("for {}", duration(asked.time.into())),
+            0 => format!("for {}", seconds(asked.time.into())),
             bytes => amount(bytes),
         };
         let streams = if asked.parallel == 1 { "" } else { ", in parallel streams" };

@@ -29,7 +29,7 @@ pub fn document(outcome: &Outcome, verdict: &Result<Verdict, String>, begun: Sys
     Value::Object(all)
 }
 
-/// What the test began with.
+/// Ends and parameters of the test.
 fn start(outcome: &Outcome, begun: SystemTime) -> Value {
     let asked = &outcome.parameters;
     let connected: Vec<Value> = outcome
@@ -290,14 +290,11 @@ fn of_datagrams(outcome: &Outcome, place: usize) -> Value {
     let own = &outcome.streams[place];
     let [sent, received] = outcome.both(place);
     let first = sent.or(received).cloned().unwrap_or_default();
-    let rows = outcome.account.rows().iter();
-    let rows = rows.filter(|row| row.stream == place && !row.is_omitted);
-    let out_of_order = rows.filter_map(|row| row.datagrams).map(|own| own.out_of_order).sum();
     let arrived = received.cloned().unwrap_or_default();
     let counts = Datagrams {
         packets: if sent.is_some() { first.packets } else { arrived.packets },
         lost: arrived.lost,
-        out_of_order,
+        out_of_order: outcome.account.out_of_order(place),
         jitter: arrived.jitter,
     };
     let mut all = json!({ "socket": own.id });
@@ -310,8 +307,7 @@ fn of_datagrams(outcome: &Outcome, place: usize) -> Value {
 /// Largest windows, and the range of RTTs, of the counted intervals; all 0 where the other end sends.
 fn extremes(outcome: &Outcome, place: usize) -> Value {
     let sends = outcome.streams[place].sends;
-    let rows = outcome.account.rows().iter();
-    let rows = rows.filter(|row| row.stream == place && !row.is_omitted && sends);
+    let rows = outcome.account.counted(place).filter(|_| sends);
     let looks: Vec<_> = rows.filter_map(|row| row.socket.as_ref()).collect();
     let cwnd = looks.iter().map(|own| u64::from(own.snd_cwnd) * u64::from(own.snd_mss)).max();
     let rtts: Vec<u64> = looks.iter().map(|own| own.rtt.into()).collect();

@@ -1,6 +1,7 @@
 //! Rows of intervals: a stream each, and their sum where there are several.
 
-use fullpipe::numbers::{count, rate, short};
+use fullpipe::analysis::words::{decimal, ms};
+use fullpipe::numbers::{count, rate};
 use fullpipe_measure::account::{self, Row};
 use fullpipe_measure::outcome::Stream;
 
@@ -61,7 +62,7 @@ fn line(row: &Row, stream: &Stream) -> String {
             "  {:>5}  {:>6}  {:>8}",
             count(row.retransmits.unwrap_or(0)),
             count(socket.snd_cwnd.into()),
-            format!("{} ms", short(f64::from(socket.rtt) / 1000.0))
+            ms(f64::from(socket.rtt) / 1000.0)
         );
     }
     if let Some(own) = row.datagrams {
@@ -69,7 +70,7 @@ fn line(row: &Row, stream: &Stream) -> String {
             true => format!("  {:>9}  {}", "", count(own.packets)),
             false => format!(
                 "  {:>9}  {} of {}{}",
-                milliseconds(own.jitter),
+                ms(own.jitter * 1000.0),
                 count(own.lost),
                 count(own.packets),
                 late(own.out_of_order)
@@ -88,11 +89,6 @@ pub fn late(out_of_order: u64) -> String {
     }
 }
 
-/// Seconds as milliseconds, with their unit.
-pub fn milliseconds(seconds: f64) -> String {
-    format!("{} ms", short(seconds * 1000.0))
-}
-
 fn omitted(row: &Row) -> &'static str {
     if row.is_omitted { "  (left out)" } else { "" }
 }
@@ -106,18 +102,7 @@ fn plain(row: &Row, bytes: u64) -> String {
 
 /// Bytes with a decimal unit.
 pub fn amount(bytes: u64) -> String {
-    let (unit, by) = match bytes {
-        0..1_000 => return format!("{bytes} B"),
-        1_000..1_000_000 => ("kB", 1e3),
-        1_000_000..1_000_000_000 => ("MB", 1e6),
-        _ => ("GB", 1e9),
-    };
-    format!("{} {unit}", short(bytes as f64 / by))
-}
-
-/// Seconds with their unit.
-pub fn duration(seconds: f64) -> String {
-    format!("{} s", short(seconds))
+    decimal(bytes).unwrap_or_else(|| format!("{bytes} B"))
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Result of a test as text: the first line is the answer.
 
-use super::rows::{amount, duration, late, milliseconds};
+use super::rows::{amount, late};
 use super::verdict::Verdict;
 use crate::diagnose::line;
-use fullpipe::numbers::{count, rate, short};
+use fullpipe::analysis::words::ms;
+use fullpipe::numbers::{count, rate, seconds, short};
 use fullpipe::report::terminal::Style;
 use fullpipe::report::terminal::grid::{Column, lay_out, number, words};
 use fullpipe_measure::account;
@@ -21,7 +22,6 @@ pub fn text(outcome: &Outcome, verdict: &Result<Verdict, String>, style: Style) 
     match verdict {
         Ok(verdict) => {
             let [answer, rest] = verdict.text(style);
-            let rest = if rest.is_empty() { rest } else { format!("\n{rest}") };
             format!("{answer}\nMeasured: {measured}{figures}{rest}")
         }
         Err(why) => {
@@ -50,7 +50,7 @@ fn answer(outcome: &Outcome) -> String {
             ))
         })
         .collect();
-    let lasted = duration(outcome.account.lasted().as_secs_f64());
+    let lasted = seconds(outcome.account.lasted().as_secs_f64());
     let end = match &outcome.ended {
         Ended::Whole => "",
         Ended::Stopped | Ended::ByPeer => ", then it was stopped",
@@ -64,7 +64,7 @@ fn lost(outcome: &Outcome, sends: bool) -> Option<String> {
     if outcome.parameters.protocol == Protocol::Tcp {
         return None;
     }
-    let (mut lost, mut all, mut jitter) = (0, 0, 0.0_f64);
+    let (mut lost, mut all, mut jitter, mut out_of_order) = (0, 0, 0.0_f64, 0);
     for place in (0..outcome.streams.len()).filter(|at| outcome.streams[*at].sends == sends) {
         let [sent, received] = outcome.both(place);
         let received = received?;
@@ -74,17 +74,15 @@ fn lost(outcome: &Outcome, sends: bool) -> Option<String> {
         let arrived = received.packets.saturating_sub(received.lost);
         (lost, all) = (lost + total.saturating_sub(arrived), all + total);
         jitter = jitter.max(received.jitter);
+        out_of_order += outcome.account.out_of_order(place);
     }
-    let rows = outcome.account.rows().iter().filter(|row| !row.is_omitted);
-    let rows = rows.filter(|row| outcome.streams[row.stream].sends == sends);
-    let out_of_order = rows.filter_map(|row| row.datagrams).map(|own| own.out_of_order).sum();
     let share = short(lost as f64 * 100.0 / (all as f64).max(1.0));
     Some(format!(
         ", {} of {} datagrams lost ({share} %){}, jitter {}",
         count(lost),
         count(all),
         late(out_of_order),
-        milliseconds(jitter)
+        ms(jitter * 1000.0)
     ))
 }
 
@@ -107,7 +105,7 @@ fn sum(outcome: &Outcome, sends: bool) -> Option<Counts> {
     sum
 }
 
-/// What each end has counted.
+/// Counts of each end.
 fn figures(outcome: &Outcome, width: usize) -> String {
     const COLUMNS: [Column; 6] = [
         words("stream"),

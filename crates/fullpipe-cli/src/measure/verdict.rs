@@ -104,11 +104,8 @@ pub struct Verdict {
 impl Verdict {
     /// Text: the answer, and what stands behind it.
     pub fn text(&self, style: Style) -> [String; 2] {
-        let whole = text::text(&self.document, &self.observation, &self.judged, style);
-        match whole.split_once("\n\n") {
-            Some((answer, rest)) => [format!("{answer}\n"), rest.to_string()],
-            None => [whole, String::new()],
-        }
+        let reasons = text::reasons(&self.observation, &self.judged, style);
+        [text::first(&self.document, style), reasons]
     }
 
     /// Headline, and the findings of each stream.
