@@ -52,6 +52,10 @@ impl EventRun {
     /// Sum of the events' times, modulo 2^64.
     #[inline]
     fn times(&self) -> u64 {
+        // Most runs are one event.
+        if self.count == 1 {
+            return self.first;
+        }
         let count = u64::from(self.count);
         let gaps = count * count.saturating_sub(1) / 2;
         count.wrapping_mul(self.first).wrapping_add(gaps.wrapping_mul(self.spacing))
@@ -109,9 +113,7 @@ impl DueCounter {
     fn count_in(&mut self, run: &EventRun) {
         self.count += u64::from(run.count);
         self.weight += u64::from(run.count) * run.each;
-        // Most runs are one event.
-        let times = if run.count == 1 { run.first } else { run.times() };
-        self.times = self.times.wrapping_add(times);
+        self.times = self.times.wrapping_add(run.times());
         if let Some(times) = &mut self.weighed_times {
             *times += run.weighed_times();
         }

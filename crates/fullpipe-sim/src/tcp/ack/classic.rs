@@ -208,6 +208,13 @@ impl Sender {
         self.seq.is_another_window(ack.seq, ack.window, self.profile.zero_window_updates)
     }
 
+    /// Takes the window of an ACK (tcp_ack_update_window).
+    pub(in crate::tcp) fn take_window(&mut self, ack: &Ack) {
+        self.seq.note_window_of(ack.seq);
+        self.seq.offer(ack.window);
+        self.note_window(ack.window);
+    }
+
     /// Notes a segment on the fast path of data, whose ACK says nothing new (6.1 and 6.12 `tcp_rcv_established`).
     pub fn note_window_of(&mut self, segment: &Segment) {
         self.seq.note_window_of(segment.seq);
@@ -232,9 +239,7 @@ impl Sender {
         let another = self.is_another_window(ack);
         if ack.ack > self.seq.una() || ack.ack == self.seq.una() && another {
             flags.window_updated = true;
-            self.seq.note_window_of(ack.seq);
-            self.seq.offer(ack.window);
-            self.note_window(ack.window);
+            self.take_window(ack);
         }
         if let Some(sacks) = &ack.sacks {
             self.take_sacks(ack, sacks, &mut flags, out);

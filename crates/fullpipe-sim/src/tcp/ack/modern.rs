@@ -154,9 +154,7 @@ impl Sender {
             if waits && self.profile.idle_restart == IdleRestart::Writing {
                 self.restart_after_idle(self.jiffies(out.now()));
             }
-            self.seq.note_window_of(ack.seq);
-            self.seq.offer(ack.window);
-            self.note_window(ack.window);
+            self.take_window(ack);
         }
     }
 
