@@ -37,8 +37,7 @@ impl FlowTrace<'_> {
 
     /// The samples after `from` and not later than `to`; none where damaged samples are out of order.
     pub fn within(&self, from: Time, to: Time) -> &[&FlowSample] {
-        let [start, end] = [from, to].map(|time| self.count(time));
-        &self.samples[start..end.max(start)]
+        between(&self.samples, [from, to].map(|time| self.count(time)))
     }
 
     /// The last sample not later than `time`; zeros before the first.
@@ -71,20 +70,30 @@ impl StageTrace<'_> {
 
     /// The samples after `from` and not later than `to`.
     pub fn within(&self, from: Time, to: Time) -> &[&StageSample] {
-        let [start, end] = [from, to].map(|time| until(&self.samples, time, |sample| sample.time));
-        &self.samples[start..end.max(start)]
+        between(&self.samples, [from, to].map(|time| self.count(time)))
+    }
+
+    /// Number of samples not later than `time`.
+    fn count(&self, time: Time) -> usize {
+        until(&self.samples, time, |sample| sample.time)
     }
 
     /// The last sample not later than `time`; zeros before the first.
     pub fn at(&self, time: Time) -> StageSample {
-        let count = until(&self.samples, time, |sample| sample.time);
-        count.checked_sub(1).map_or_else(StageSample::default, |last| *self.samples[last])
+        self.count(time)
+            .checked_sub(1)
+            .map_or_else(StageSample::default, |last| *self.samples[last])
     }
 
     /// The last sample; zeros where there is none.
     pub fn last(&self) -> StageSample {
         self.samples.last().map_or_else(StageSample::default, |sample| **sample)
     }
+}
+
+/// The samples from one place to another; none where the second is before the first.
+fn between<T>(samples: &[T], [start, end]: [usize; 2]) -> &[T] {
+    &samples[start..end.max(start)]
 }
 
 /// Number of samples not later than `time`. Samples are mostly at even pace, so the first guess is nearly always right.

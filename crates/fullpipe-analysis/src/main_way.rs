@@ -60,8 +60,8 @@ fn wanted(run: &Resolved, flow: &Flow) -> f64 {
     let at_rate = match flow.app {
         App::Rate { rate } => rate.0 as f64 / 8.0 * lasts(run, flow).as_secs_f64(),
         App::Messages { .. } => of_messages(run, flow),
-        _ if run.reverse_flow(flow).is_some() => of_messages(run, flow),
-        _ => f64::INFINITY,
+        // Programs that take turns send messages as well, of one write each.
+        _ => run.reverse_flow(flow).map_or(f64::INFINITY, |_| of_messages(run, flow)),
     };
     flow.bytes.map_or(at_rate, |bytes| at_rate.min(bytes as f64))
 }
@@ -70,11 +70,11 @@ fn wanted(run: &Resolved, flow: &Flow) -> f64 {
 /// neither answers nor a period.
 fn of_messages(run: &Resolved, flow: &Flow) -> f64 {
     let asks = run.asks(flow);
-    let (in_flight, period) =
-        asks.map_or((1, flow.period()), |own| (own.in_flight(), own.period()));
     let round_trip = asks.map_or(Time::ZERO, |own| run.round_trip(own));
-    let pace = period.unwrap_or(Time::ZERO).max(round_trip).as_secs_f64();
-    let at_once = flow.message() as f64 * f64::from(in_flight);
+    // Messages that nobody answers go one by one.
+    let paced = asks.unwrap_or(flow);
+    let pace = paced.period().unwrap_or(Time::ZERO).max(round_trip).as_secs_f64();
+    let at_once = flow.message() as f64 * f64::from(paced.in_flight());
     at_once * (lasts(run, flow).as_secs_f64() / pace).max(1.0)
 }
 

@@ -35,7 +35,7 @@ const AT_ONCE: Rate = Rate(1_000_000_000_000);
 /// Part of a window or a rate by which the twin's may differ and still count as the same.
 const CLOSE: f64 = 0.03;
 
-/// What holds the flow, in the groups that need different twins.
+/// Group of the cause that holds the flow; each needs another twin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// The path, by its rate and its queue, or its losses.
