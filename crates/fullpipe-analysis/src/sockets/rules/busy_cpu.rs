@@ -1,8 +1,12 @@
 //! The CPU of the sending host is busy.
+//!
+//! Limits:
+//! - The CPU is that of the process's busiest thread, which need not be the one that writes. So a reader that holds the window
+//!   goes first.
 
 use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
-use super::Rule;
+use super::{Rule, reader};
 use crate::words::percent;
 
 pub const RULE: Rule = Rule { name: "busy-sender", needs: &[], find };
@@ -14,7 +18,7 @@ const BUSY: f64 = 0.7;
 const FULL: f64 = 0.9;
 
 fn find(facts: &Facts) -> Option<Verdict> {
-    let cpu = facts.own.cpu.filter(|cpu| *cpu >= BUSY)?;
+    let cpu = facts.own.cpu.filter(|cpu| *cpu >= BUSY && !reader::stops(facts))?;
     let share = (facts.main.idle + facts.main.held).clamp(0.0, 1.0).max(cpu.min(1.0));
     let points = 0.7 + 0.3 * between(cpu, BUSY, FULL);
     Some(

@@ -31,11 +31,15 @@ pub fn reads_slowly(facts: &Facts) -> bool {
     window.shrunk >= SHRUNK || window.low <= 0.0 || moves
 }
 
+/// True where a window with unread data behind it stops the flow.
+pub fn stops(facts: &Facts) -> bool {
+    window::stops(facts) >= window::STOPS && facts.main.recovery < 0.25 && reads_slowly(facts)
+}
+
 fn find(facts: &Facts) -> Option<Verdict> {
     let share = window::stops(facts);
-    let shrinks = share >= window::STOPS && facts.main.recovery < 0.25 && reads_slowly(facts);
 
-    shrinks.then(|| {
+    stops(facts).then(|| {
         let shrunk = facts.window.shrunk;
         let points = 0.6 + 0.4 * between(shrunk, 0.0, OFTEN);
         Verdict::new("app_read", "The receiving program", share, points)

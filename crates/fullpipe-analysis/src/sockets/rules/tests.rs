@@ -178,6 +178,14 @@ fn a_busy_cpu_of_the_sender_is_the_cause_wherever_its_work_waits() {
     };
     check("cpu_sender", &busy(0.99, 0.1), &busy(0.5, 0.1));
     check("cpu_sender", &busy(0.8, 0.9), &busy(0.5, 0.9));
+
+    // A thread may be busy with something else, while unread data holds the window.
+    let unread = Facts {
+        window: Window { shrunk: 0.6, ..full().window },
+        main: Shares { rwnd: 0.9, window_full: 0.9, ..Shares::default() },
+        ..busy(0.99, 0.1)
+    };
+    check("app_read", &unread, &busy(0.99, 0.1));
 }
 
 #[test]
