@@ -26,6 +26,7 @@ pub fn of_run(run: &Resolved) -> Vec<String> {
     let cut = cut.chain(frames_without_effect(run)).chain(buffers_without_effect(run));
     let cut = cut.chain(sysctls_without_effect(run)).chain(starts_without_effect(run));
     let cut = cut.chain(habits_without_effect(run)).chain(options_of_other_systems(run));
+    let cut = cut.chain(messages_without_end(run));
     let mut all: Vec<String> = nearest_profiles(run).into_iter().chain(cut).collect();
     all.dedup();
     all
@@ -145,6 +146,22 @@ fn habits_without_effect(run: &Resolved) -> Vec<String> {
         })
     });
     notes.collect()
+}
+
+/// Messages that nothing parts: a program that neither reads an answer nor keeps a clock writes the next one at once.
+fn messages_without_end(run: &Resolved) -> Vec<String> {
+    let notes = entries(run).filter(|flow| {
+        let is_message = matches!(flow.app, App::Messages { .. }) && flow.reply_to.is_none();
+        is_message && flow.period().is_none() && run.reverse_flow(flow).is_none()
+    });
+    notes
+        .map(|flow| {
+            format!(
+                "flow {}: its messages follow one another like a stream; a flow with `reply_to`, or a `period`, parts them",
+                flow.name
+            )
+        })
+        .collect()
 }
 
 /// Options that act on a host although its system has none of that name: TCP_QUICKACK is Linux's own (tcp(7)).
@@ -304,6 +321,16 @@ mod tests {
             [format!("flow answer: in_flight and period do {said}")]
         );
         assert!(answer(", size = \"2kB\"").is_empty());
+    }
+
+    #[test]
+    fn messages_that_nothing_parts_are_said_to_be_a_stream() {
+        let of = |keys: &str, more: &str| {
+            let app = format!("duration = \"1s\"\napp = {{ kind = \"messages\"{keys} }}{more}");
+            notes_with("kernel = \"6.12\"", &app).len()
+        };
+        let answer = "\n[[flow]]\nname = \"answer\"\nreply_to = \"bulk\"";
+        assert_eq!([of("", ""), of(", period = \"1ms\"", ""), of("", answer)], [1, 0, 0]);
     }
 
     #[test]
