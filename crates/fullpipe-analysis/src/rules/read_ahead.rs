@@ -5,7 +5,7 @@ use super::{Cause, Context, Finding, Rule, When, server_work, setting, valued};
 use crate::document::AskedBy;
 use crate::meta::NfsMeta;
 use crate::numbers;
-use crate::sizing::sizes::read_ahead;
+use crate::sizing::sizes::{Reading, read_ahead};
 use fullpipe_base::units::Time;
 
 /// The rule.
@@ -19,11 +19,21 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     }
     let client = mount.client;
     let one = context.most(cause);
-    let meta = &context.meta.nfs[context.meta.mount_of(one.index)?];
+    let at = context.meta.mount_of(one.index)?;
+    let meta = &context.meta.nfs[at];
     let round_trip = one.meta.base_rtt.unwrap_or(Time::ZERO);
 
-    let needed =
-        context.window(cause).map(|own| read_ahead(own, round_trip, mount.service, meta.bytes));
+    let connections = context.meta.connections(at, context.meta.flows.len()).len();
+    let needed = context.window(cause).map(|window| {
+        read_ahead(&Reading {
+            window,
+            round_trip,
+            service: mount.service,
+            call: meta.call,
+            connections: u32::try_from(connections).unwrap_or(u32::MAX),
+            bytes: meta.bytes,
+        })
+    });
     let more = needed.filter(|needed| *needed > meta.read_ahead).map(kib);
     let today = kib(meta.read_ahead);
 

@@ -41,15 +41,37 @@ pub struct Sizes {
 /// The page cache asks for the next part of a file before all of the last part has arrived.
 const READ_AHEAD: f64 = 2.0;
 
-/// Read-ahead that fills a path with a window of `window` bytes, in bytes: a whole number of KiB, and no more than the
-/// files of `bytes` have.
+/// Files of a mount that are read over a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// Window that fills the path, bytes.
+    pub window: u64,
+    /// Round trip without queues.
+    pub round_trip: Time,
+    /// Work of the server on a call.
+    pub service: Time,
+    /// Bytes of a call (rsize).
+    pub call: u32,
+    /// Connections of the mount (nconnect).
+    pub connections: u32,
+    /// Bytes of the files.
+    pub bytes: u64,
+}
+
+/// Read-ahead that fills the path, in bytes: a whole number of KiB, and no more than the files have.
 ///
-/// An answer takes the round trip and the server's work on a call. Both together are so many windows of the path.
-pub fn read_ahead(window: u64, round_trip: Time, service: Time, bytes: u64) -> u64 {
-    let trip = round_trip.as_secs_f64().max(1e-9);
-    let windows = READ_AHEAD * (trip + service.as_secs_f64()) / trip;
-    let whole = ((window as f64 * windows / 1024.0).ceil() as u64) << 10;
-    whole.min(bytes.next_multiple_of(1 << 10))
+/// An answer takes the round trip and the server's work on a call. Both together are so many windows of the path. Each of several
+/// connections needs calls of its own.
+pub fn read_ahead(own: &Reading) -> u64 {
+    let trip = own.round_trip.as_secs_f64().max(1e-9);
+    let windows = READ_AHEAD * (trip + own.service.as_secs_f64()) / trip;
+    let calls = match own.connections {
+        0 | 1 => 0.0,
+        several => READ_AHEAD * f64::from(several) * f64::from(own.call),
+    };
+    let most = (own.window as f64 * windows).max(calls);
+    let whole = ((most / 1024.0).ceil() as u64) << 10;
+    whole.min(own.bytes.next_multiple_of(1 << 10))
 }
 
 /// The advised size over the least one: an RTT 5 % longer costs 1.5 to 4 % of the rate at the least size.

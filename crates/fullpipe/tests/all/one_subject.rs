@@ -156,3 +156,18 @@ fn a_read_of_a_mount_needs_more_read_ahead() {
     let gains = relieved(&text);
     assert_eq!(gains.reliefs[0].name, "read-ahead", "{}", gains.answer);
 }
+
+/// A read-ahead of one call of 1 MiB keeps one connection of several busy. Losses want all of them.
+#[test]
+fn a_mount_with_several_connections_needs_calls_for_each() {
+    let lossy = "[path]\nrate = \"30Mbit\"\ndelay = { forward = \"20ms\", back = \"20ms\" }\nloss = { forward = 0.02, back = 0.02 }\n\
+                 [[nfs]]\nname = \"m\"\nversion = \"3\"\noperation = \"read\"\nfile = \"16MiB\"\n";
+    let advice = advised(&format!("duration = \"60s\"\n{lossy}{HOSTS}"));
+    let value = |name: &str| {
+        let own = advice.changes.iter().find(|own| own.change.setting == name);
+        own.unwrap_or_else(|| panic!("no {name}: {}", advice.answer)).change.advised.parse::<u64>()
+    };
+    let connections = value("nconnect").expect("a number");
+    let kib = value("read_ahead_kb").expect("a number");
+    assert!(connections > 1 && kib >= (2 * connections * 1024).min(16 << 10), "{}", advice.answer);
+}

@@ -8,6 +8,8 @@ use crate::scenario::{LongerCalls, Nfs, NfsOperation, NfsVersion, TIMEO, tenths}
 use crate::sizing::sizes;
 use serde_json::Value as Json;
 
+/// Name of the option, and of the key.
+const NCONNECT: &str = "nconnect";
 /// Most connections of a mount (`nconnect` of Linux).
 const MOST_CONNECTIONS: u32 = 16;
 /// Largest read-ahead of a scenario, bytes.
@@ -39,20 +41,27 @@ pub fn patience(case: &Case) -> Vec<Change> {
 pub fn nconnect(mount: &Nfs, count: u32) -> Change {
     let count = count.min(MOST_CONNECTIONS);
     let how = How::Mount { words: format!("nconnect={count}") };
-    Change::new("nconnect", &mount.name, Scope::Application, how)
+    Change::new(NCONNECT, &mount.name, Scope::Application, how)
         .rank(Rank::Method)
         .values(mount.nconnect, count)
         .why("requests go over several connections, each with a window of its own")
-        .edits([of_mount(mount, "nconnect", count)])
+        .edits([of_mount(mount, NCONNECT, count)])
 }
 
-/// A read-ahead of each mount that fills the path, however long the server works on a call.
-pub fn read_ahead(case: &Case) -> Vec<Change> {
+/// A read-ahead of each mount that fills the path, however long the server works on a call, with the connections that it has or
+/// that `accepted` changes give it.
+pub fn read_ahead(case: &Case, accepted: &[Change]) -> Vec<Change> {
     // The largest window of the mount's connections covers the path.
     let window = case.flows.iter().filter_map(|flow| flow.alone).map(|own| own.window).max();
     let change = |mount: &Nfs| {
-        let (window, bytes) = (window.unwrap_or(0), mount.bytes());
-        let needed = sizes::read_ahead(window, case.round_trip, mount.service, bytes);
+        let needed = sizes::read_ahead(&sizes::Reading {
+            window: window.unwrap_or(0),
+            round_trip: case.round_trip,
+            service: mount.service,
+            call: mount.rsize,
+            connections: connections(mount, accepted),
+            bytes: mount.bytes(),
+        });
         let value = needed.min(MOST_READ_AHEAD);
         let today = mount.read_ahead(case.today.client(mount).host.config.kernel.as_str());
         let file = "/sys/class/bdi/$(mountpoint -d DIRECTORY)/read_ahead_kb";
@@ -76,6 +85,12 @@ pub fn read_ahead(case: &Case) -> Vec<Change> {
         .filter(|own| own.operation == NfsOperation::Read)
         .filter_map(change)
         .collect()
+}
+
+/// Connections of a mount, with the changes.
+fn connections(mount: &Nfs, changes: &[Change]) -> u32 {
+    let own = changes.iter().find(|own| own.setting == NCONNECT && own.whose == mount.name);
+    own.and_then(|own| own.advised.parse().ok()).unwrap_or(u32::from(mount.nconnect))
 }
 
 /// Lists to try where all calls of a mount are outstanding: longer calls, more calls, and both.

@@ -66,7 +66,7 @@ pub fn remedies(
         _ if rule == "aqm" => marks(case),
         _ if rule == "program-window" => vec![exchange::more(case)],
         _ if rule == "delayed-ack" => exchange::sooner(case),
-        _ if rule == "read-ahead" => vec![mounts::read_ahead(case)],
+        _ if rule == "read-ahead" => vec![mounts::read_ahead(case, accepted)],
         _ if rule == "rpc-slots" => mounts::calls(case),
         _ if rule == "server-threads" => vec![mounts::threads(case)],
         _ if rule == "slow-reader" && !exchange::larger_reads(case).is_empty() => {
