@@ -26,7 +26,8 @@
 //! and that time belongs to recovery. ACKs wait ("ack_path") where no place of the data's path is busy, but a link of
 //! the ACKs' path is, and the round trip is longer for it.
 //!
-//! A program that has no more to write waits for the part of its message that Nagle's rule holds back: this time belongs
+//! A program that has no more to write, while nothing is acknowledged after a timeout, waits for the repair: this time belongs to
+//! recovery. A program that has no more to write otherwise waits for the part of its message that Nagle's rule holds back: this time belongs
 //! to Nagle's rule. A stream's part waits for the program's next write, so its time stays with the program.
 //!
 //! A receive window that is exhausted while the program lags behind, at both ends of a sample interval, counts for the
@@ -192,6 +193,10 @@ fn step(span: &Span, passed: &Passed, carries: Carries) -> Split {
         move_windows(&mut spent, exhausted.into_iter(), Limit::CwndRecovery as usize);
     }
     let timed_out = after.ca_state == CaState::Loss as u8;
+    if timed_out && before.ca_state == after.ca_state && before.bytes_acked == after.bytes_acked {
+        let waits = std::iter::once(Limit::Application as usize);
+        move_windows(&mut spent, waits, Limit::CwndRecovery as usize);
+    }
 
     // A busy place explains full windows: their time moves to it.
     let windows = of(&WINDOWS)

@@ -27,7 +27,9 @@ pub(super) fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Caus
 
     // On a full path only a cause that is not quiet is worth a word.
     if grade == Grade::Full {
-        return busy.next();
+        // A link that carries less for a while is why the rate is low.
+        let varies = link.filter(|own| context.subject.carried < 1.0 && own.share >= WORTH);
+        return varies.or(busy.next());
     }
 
     // A program that holds its flow back goes before all places.

@@ -44,12 +44,15 @@ impl Cause {
 
 type Key = (String, Option<String>, bool);
 
-/// Least share of its life for which its own program holds a flow that has the rate it asks for.
+/// Least share of its life for which its own programs hold a flow that has the rate they ask for.
 pub const SATISFIED: f64 = 0.5;
+/// Name of the limit of a program that reads slowly.
+const READER: &str = Derived::Reader.about().name;
 
-/// Flows that could use more: all of them, if each has the rate that its program asks for.
+/// Flows that could use more: all of them, if each has the rate that its programs write or read.
 pub fn wanting<'s, 'a>(all: &'s [One<'a>]) -> Vec<&'s One<'a>> {
-    let wants_more: Vec<&One> = all.iter().filter(|one| one.share(PROGRAM) < SATISFIED).collect();
+    let wants = |one: &&One| one.share(PROGRAM).max(one.share(READER)) < SATISFIED;
+    let wants_more: Vec<&One> = all.iter().filter(wants).collect();
     if wants_more.is_empty() { all.iter().collect() } else { wants_more }
 }
 

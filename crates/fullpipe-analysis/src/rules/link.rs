@@ -34,6 +34,11 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     };
 
     let busy = Finding { does: "is full and holds", ..Finding::new(who, cause.place.clone()) };
+    let varies = varies(context);
+    let busy = match &varies {
+        Some(why) => busy.because(why.clone()),
+        None => busy,
+    };
 
     // A link below full shares its rate with other traffic.
     if !matches!(context.grade, Grade::Full | Grade::Late) {
@@ -48,7 +53,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             queue_ms: Some(queue),
             ..busy
                 .because(format!(
-                    "a standing queue of {} in front of it makes the round trip {} instead of {}",
+                    "{}a standing queue of {} in front of it makes the round trip {} instead of {}",
+                    varies.map_or_else(String::new, |why| format!("{why}, and ")),
                     ms(queue),
                     ms(queue + base),
                     ms(base)
@@ -59,6 +65,26 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
                 ))
                 .setting(setting("queue", &place, AskedBy::Path))
         },
+    })
+}
+
+/// Rates between which the path changes, where its links vary; for how long it carries nothing.
+fn varies(context: &Context) -> Option<String> {
+    let subject = context.subject;
+    let allowed = subject.allowed.filter(|_| subject.carried < 1.0)?;
+    let spans = subject.spans(context.lives);
+    let nothing = allowed.outages(&spans).as_secs_f64();
+    let mean = numbers::rate(allowed.mbit() * subject.carried);
+    let least = allowed.least(&spans) * allowed.mbit();
+    Some(match nothing > 0.0 {
+        true => {
+            format!("it carries nothing for {}, and {mean} in the mean", numbers::seconds(nothing))
+        }
+        false => format!(
+            "its rate varies from {} to {}, and is {mean} in the mean",
+            numbers::short(least),
+            numbers::rate(allowed.mbit())
+        ),
     })
 }
 
@@ -78,7 +104,7 @@ fn others(context: &Context, cause: &Cause, busy: Finding) -> Finding {
             format!("datagrams take {} of it", numbers::rate(sum))
         }
         // The link has room for more at other times.
-        () if cause.share < FULL => return busy,
+        () if cause.share < FULL || context.subject.carried < 1.0 => return busy,
         () if again > 0.05 => "much of what it carries is sent again".into(),
         () => "other packets, or packets that are not full, take the rest of it".into(),
     };

@@ -59,8 +59,13 @@ pub struct Subject<'a> {
     pub flows: Vec<One<'a>>,
     /// Bytes over the time in which any of them lived, Mb/s.
     pub rate: f64,
-    /// Rate that the path allows them.
+    /// Rate that the path allows them, at its highest.
     pub allowed: Option<&'a Allowed>,
+    /// Share of that rate that the path carries in the mean while any of them lives (above 0 to 1): less than 1 where its links
+    /// vary.
+    pub carried: f64,
+    /// Most of the flows that lived at one time.
+    pub at_once: usize,
     /// Flows of that direction that carried nothing at all.
     pub starved: usize,
     /// Flows of that direction that carried too little to count, and are not done.
@@ -94,9 +99,12 @@ impl<'a> Subject<'a> {
         let starved = beside().filter(|one| one.flow.bytes == 0).count();
         // A small transfer that is done lacks nothing.
         let faint = |one: &One| one.flow.bytes > 0 && one.flow.completion_s.is_none();
+        let allowed = meta.way(direction).allowed.as_ref();
         Some(Subject {
             rate: rate(&flows, lives),
-            allowed: meta.way(direction).allowed.as_ref(),
+            carried: allowed.map_or(1.0, |own| own.carried(&alive(&flows, lives))),
+            allowed,
+            at_once: at_once(&flows, lives),
             starved,
             faint: beside().filter(faint).count(),
             flows,
@@ -116,12 +124,18 @@ impl<'a> Subject<'a> {
             one.needs = one.meta.settings.needs(1, &one.meta.congestion);
         }
         let allowed = meta.way(direction).allowed.as_ref();
-        Some(Subject { rate: 0.0, allowed, starved: 0, faint: 0, flows })
+        let at_once = flows.len();
+        Some(Subject { rate: 0.0, allowed, carried: 1.0, at_once, starved: 0, faint: 0, flows })
     }
 
-    /// Rate of payload that the path allows, Mb/s.
+    /// Spans in which any of the flows lives, in order of time.
+    pub fn spans(&self, lives: &Lives) -> Vec<[Time; 2]> {
+        alive(&self.flows, lives)
+    }
+
+    /// Rate of payload that the path allows in the mean, Mb/s.
     pub fn allowed_mbit(&self) -> Option<f64> {
-        self.allowed.map(Allowed::mbit)
+        self.allowed.map(|own| own.mbit() * self.carried)
     }
 
     /// Share of the allowed rate.
@@ -140,11 +154,14 @@ impl<'a> Subject<'a> {
 
     /// Whether a program opens one connection after another.
     pub fn is_loop(&self) -> bool {
-        self.flows.iter().any(|one| one.meta.follows)
+        self.at_once < self.flows.len() && self.flows.iter().any(|one| one.meta.follows)
     }
 
-    /// Sum of the rates that the flows settle at, Mb/s; none where one has none.
+    /// Sum of the rates that the flows settle at, Mb/s; none where one has none, or where the path varies.
     pub fn plateau(&self) -> Option<f64> {
+        if self.carried < 1.0 {
+            return None;
+        }
         self.flows.iter().map(|one| settles_at(one.flow)).sum()
     }
 
@@ -156,13 +173,34 @@ impl<'a> Subject<'a> {
 
 /// Most flows that share the path at one moment of a flow's life, itself among them.
 fn together(own: &One, flows: &[One], lives: &Lives) -> u32 {
-    let life = |one: &One| &lives.flows[one.index];
-    let is_alive = |one: &One, at: Time| life(one).start <= at && at < life(one).end;
     let sharing = flows.iter().filter(|one| one.flow.mean_mbit >= SHARES * own.flow.mean_mbit);
     // The number of living flows only grows where one starts.
-    let starts = flows.iter().map(|one| life(one).start).filter(|at| is_alive(own, *at));
-    let alive = starts.map(|at| sharing.clone().filter(|one| is_alive(one, at)).count());
+    let starts = flows.iter().map(|one| lives.flows[one.index].start);
+    let starts = starts.filter(|at| is_alive(own, *at, lives));
+    let alive = starts.map(|at| sharing.clone().filter(|one| is_alive(one, at, lives)).count());
     alive.max().map_or(1, |most| u32::try_from(most).unwrap_or(u32::MAX).max(1))
+}
+
+fn is_alive(one: &One, at: Time, lives: &Lives) -> bool {
+    let life = &lives.flows[one.index];
+    life.start <= at && at < life.end
+}
+
+/// Most of the flows that live at one moment.
+fn at_once(flows: &[One], lives: &Lives) -> usize {
+    let mut ends: Vec<(Time, bool)> = flows
+        .iter()
+        .map(|one| &lives.flows[one.index])
+        .flat_map(|life| [(life.start, true), (life.end, false)])
+        .collect();
+    // At one moment ends come before starts.
+    ends.sort_unstable();
+    let (mut now, mut most) = (0_usize, 0);
+    for (_, begins) in ends {
+        now = if begins { now + 1 } else { now.saturating_sub(1) };
+        most = most.max(now);
+    }
+    most
 }
 
 /// Whether two flows live at the same time.
@@ -188,22 +226,29 @@ fn rate(flows: &[One], lives: &Lives) -> f64 {
     if let [one] = flows {
         return one.flow.mean_mbit;
     }
-
-    // Pauses between connections of a loop do not count.
-    let mut spans: Vec<(Time, Time)> = flows
+    let spans = alive(flows, lives);
+    let lived = spans
         .iter()
-        .map(|one| &lives.flows[one.index])
-        .map(|life| (life.start, life.end))
-        .collect();
-    spans.sort_unstable();
-    let (mut lived, mut until) = (0_u64, Time::ZERO);
-
-    // Spans in order of their start: each adds what goes beyond the ones before.
-    for (start, end) in spans {
-        let from = start.max(until);
-        lived = lived.saturating_add(end.saturating_sub(from).as_ns());
-        until = until.max(end);
-    }
+        .fold(0_u64, |sum, [start, end]| sum.saturating_add(end.saturating_sub(*start).as_ns()));
     let bytes = total(flows.iter().map(|one| one.flow.bytes));
     crate::lookup::mbit(bytes, Time::ns(lived))
+}
+
+/// Spans in which any of the flows lives, in order of time. Pauses between connections of a loop do not count.
+fn alive(flows: &[One], lives: &Lives) -> Vec<[Time; 2]> {
+    let mut spans: Vec<[Time; 2]> = flows
+        .iter()
+        .map(|one| &lives.flows[one.index])
+        .map(|life| [life.start, life.end])
+        .collect();
+    spans.sort_unstable();
+    let mut until = Time::ZERO;
+
+    // Spans in order of their start: each adds what goes beyond the ones before.
+    for span in &mut spans {
+        span[0] = span[0].max(until);
+        until = until.max(span[1]);
+        span[1] = span[1].max(span[0]);
+    }
+    spans
 }

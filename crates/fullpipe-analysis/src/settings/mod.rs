@@ -10,7 +10,7 @@ use crate::sizing::demand::Demand;
 use crate::sizing::sizes::{flows_by_loss, lossy_mbit, sizes, with_headroom};
 use crate::sizing::window::window;
 use crate::sizing::{Question, check};
-use fullpipe_base::units::Rate;
+use fullpipe_base::units::{Rate, Time};
 use fullpipe_scenario::config::System;
 use std::collections::BTreeMap;
 
@@ -202,7 +202,7 @@ pub struct Pace {
 }
 
 /// Rate that a direction allows, and the bytes that it counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Allowed {
     /// bit/s.
     pub rate: u64,
@@ -214,15 +214,58 @@ pub struct Allowed {
     pub mss: u32,
     /// Element or card that has this rate.
     pub place: String,
+    /// Shares of this rate that the way carries as its links vary; empty where it always carries all of it.
+    pub shares: Vec<Share>,
+}
+
+/// Share of a way's highest rate, from a moment on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share {
+    /// When it begins.
+    pub at: Time,
+    /// Share (0 to 1); 0 is an outage.
+    pub share: f64,
 }
 
 /// Header of a datagram: IPv4 and UDP, bytes.
 const DATAGRAM_HEADERS: u32 = 28;
 
 impl Allowed {
-    /// Payload of full TCP segments, Mb/s.
+    /// Payload of full TCP segments at the highest rate, Mb/s.
     pub fn mbit(&self) -> f64 {
         self.rate as f64 / 1e6 * f64::from(self.mss) / f64::from(self.mtu + self.overhead)
+    }
+
+    /// Mean share of the rate that the way carries in spans of time; all of it without spans.
+    pub fn carried(&self, spans: &[[Time; 2]]) -> f64 {
+        let times: Vec<(f64, f64)> =
+            self.within(spans).map(|(share, time)| (share, time.as_secs_f64())).collect();
+        let all: f64 = times.iter().map(|(_, time)| time).sum();
+        let sum: f64 = times.iter().map(|(share, time)| share * time).sum();
+        if all > 0.0 { sum / all } else { 1.0 }
+    }
+
+    /// Time within spans in which the way carries nothing.
+    pub fn outages(&self, spans: &[[Time; 2]]) -> Time {
+        let nothing = self.within(spans).filter(|(share, _)| *share <= 0.0);
+        nothing.fold(Time::ZERO, |sum, (_, time)| sum + time)
+    }
+
+    /// Least share of the rate within spans; 1 where it never varies.
+    pub fn least(&self, spans: &[[Time; 2]]) -> f64 {
+        self.within(spans).map(|(share, _)| share).fold(1.0, f64::min)
+    }
+
+    /// Shares, each with its time within spans.
+    fn within(&self, spans: &[[Time; 2]]) -> impl Iterator<Item = (f64, Time)> {
+        let ends = self.shares.iter().skip(1).map(|own| own.at).chain([Time(u64::MAX)]);
+        let times = self.shares.iter().zip(ends).map(|(own, end)| {
+            let parts = spans
+                .iter()
+                .map(|[from, until]| (*until).min(end).saturating_sub((*from).max(own.at)));
+            (own.share, parts.fold(Time::ZERO, |sum, time| sum + time))
+        });
+        times.filter(|(_, time)| *time > Time::ZERO)
     }
 
     /// Payload of datagrams of `size` bytes that fit one packet, Mb/s.

@@ -1,10 +1,10 @@
 //! Settings, taken from a resolved scenario.
 
 use super::super::theory::losses;
-use super::{Allowed, Buffer, FlowSettings, HostSettings, Pace, PlaceSettings, Places};
+use super::{Allowed, Buffer, FlowSettings, HostSettings, Pace, PlaceSettings, Places, Share};
 use crate::sizing::{HEADERS, Question};
 use fullpipe_base::path::{Direction, QueueLimit};
-use fullpipe_base::units::{Framing, Rate};
+use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_scenario::Version;
 use fullpipe_scenario::config::{self, Mtu, System};
 use fullpipe_scenario::congestion::INITIAL_SSTHRESH;
@@ -179,7 +179,8 @@ pub(crate) fn packets(run: &Resolved, direction: Direction) -> Packets {
     Packets { mtu, mss: mtu.saturating_sub(headers).max(1) }
 }
 
-/// Rate that a way allows: the least of its elements and of the cards that send into it.
+/// Rate that a way allows: the least of its elements and of the cards that send into it. A link that varies counts with its highest
+/// rate, and its shares say the rest.
 pub fn allowed(run: &Resolved, direction: Direction) -> Option<Allowed> {
     let Packets { mtu, mss } = packets(run, direction);
     let rated =
@@ -187,10 +188,8 @@ pub fn allowed(run: &Resolved, direction: Direction) -> Option<Allowed> {
     let elements = rated.map(|(name, (rate, framing))| (name.to_string(), rate, framing));
     let slowest = elements.chain(cards(run, direction)).min_by(|a, b| {
         // A rate that counts more bytes carries less.
-        let carries = |(_, rate, framing): &(String, Rate, Framing)| {
-            rate.0 as f64 / f64::from(mtu + framing.overhead())
-        };
-        carries(a).total_cmp(&carries(b))
+        let of = |(_, rate, framing): &(String, Rate, Framing)| carries(mtu, *rate, *framing);
+        of(a).total_cmp(&of(b))
     });
     slowest.map(|(place, rate, framing)| Allowed {
         rate: rate.0,
@@ -198,7 +197,37 @@ pub fn allowed(run: &Resolved, direction: Direction) -> Option<Allowed> {
         mtu,
         mss,
         place,
+        shares: shares(run, direction, carries(mtu, rate, framing), mtu),
     })
+}
+
+/// Full packets that a rate carries a second.
+fn carries(mtu: u32, rate: Rate, framing: Framing) -> f64 {
+    rate.0 as f64 / 8.0 / f64::from(mtu + framing.overhead())
+}
+
+/// Shares of the highest rate, `most` full packets a second, that the slowest link of a way carries at each time.
+fn shares(run: &Resolved, direction: Direction, most: f64, mtu: u32) -> Vec<Share> {
+    let varying = || {
+        run.way(direction).iter().filter_map(|element| match element {
+            Element::VaryingLink(own) => Some(own),
+            _ => None,
+        })
+    };
+    let mut times: Vec<Time> =
+        varying().flat_map(|own| own.steps.iter().map(|step| step.at)).collect();
+    times.sort_unstable();
+    times.dedup();
+    let share = |at: Time| {
+        let rates = varying().map(|own| {
+            let begun = own.steps.partition_point(|step| step.at <= at);
+            let rate = begun.checked_sub(1).map_or(Rate(0), |at| own.steps[at].rate);
+            carries(mtu, rate, own.framing)
+        });
+        Share { at, share: (rates.fold(most, f64::min) / most.max(1e-9)).min(1.0) }
+    };
+    let all: Vec<Share> = times.into_iter().map(share).collect();
+    if all.iter().all(|own| own.share >= 1.0) { Vec::new() } else { all }
 }
 
 /// The cards of all hosts that send into that way, as one.

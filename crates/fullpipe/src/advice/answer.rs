@@ -228,7 +228,9 @@ fn is_made(found: &Found) -> bool {
 
 /// Remedy of the first finding of an outcome's worst run; none of a path that is full.
 fn remedy(own: &Outcome) -> Option<&String> {
-    let first = own.run.findings.first().filter(|own| own.code != HEALTHY)?;
+    // What is cured by nothing has no remedy.
+    let is_good = own.headline.as_ref().is_some_and(|own| own.grade.is_good());
+    let first = own.run.findings.first().filter(|own| own.code != HEALTHY && !is_good)?;
     first.remedy.as_ref()
 }
 

@@ -2,8 +2,9 @@
 
 use super::case::Case;
 use crate::analysis::document::Run;
-use crate::scenario::Resolved;
+use crate::scenario::{App, Flow, Resolved};
 use crate::trace::recording::Recording;
+use fullpipe_base::trace::FlowSample;
 use fullpipe_base::units::Time;
 
 /// Beginning and end of the flow with the most data acknowledged; for a loop of connections, of the whole loop.
@@ -20,10 +21,11 @@ pub(super) fn main_life(
         let flow = usize::from(sample.flow);
         if counts.get(flow) == Some(&true) {
             // Messages are seldom in flight at a sample.
-            if sample.in_flight > 0 || sample.bytes_acked > acked[flow] {
+            let done = done(&run.flow[flow], sample);
+            if sample.in_flight > 0 || done > acked[flow] {
                 busy[flow] = sample.time;
             }
-            acked[flow] = sample.bytes_acked;
+            acked[flow] = done;
         }
     }
     let counted = || (0..counts.len()).filter(|flow| counts[*flow]);
@@ -39,14 +41,25 @@ pub(super) fn main_life(
         let took = made.flows.get(flow).and_then(|own| own.completion_s);
         let took = took.filter(|_| run.flow[flow].bytes.is_some());
         let last = took.map_or(busy[flow], |took| start + Time::ns((took * 1e9) as u64));
-        [start, last.min(end)]
+        // What a program has written is on its way for longer.
+        let until = run.flow[flow].duration.map_or(end, |lasts| (start + lasts).min(end));
+        [start, last.min(until)]
     })
+}
+
+/// Acknowledged bytes of a flow that its program has read. What waits for its reader is not there yet. A mount's calls have a count
+/// of their own.
+pub(super) fn done(flow: &Flow, sample: &FlowSample) -> u64 {
+    match flow.app {
+        App::Nfs => sample.bytes_acked,
+        _ => sample.bytes_acked.min(sample.bytes_delivered),
+    }
 }
 
 /// Rate and delay within a span.
 #[derive(Clone, Copy)]
 pub(super) struct Window {
-    /// Acknowledged payload, Mb/s.
+    /// Acknowledged and read payload, Mb/s.
     pub(super) mbit: f64,
     /// Median round trip of the slowest flow above that of the path, ms.
     pub(super) queue_ms: f64,
@@ -57,6 +70,7 @@ pub(super) struct Window {
 /// Rate and delay of the counted flows from one moment to another.
 pub(super) fn window(
     case: &Case,
+    run: &Resolved,
     counts: &[bool],
     recording: &Recording,
     [from, until]: [Time; 2],
@@ -69,14 +83,15 @@ pub(super) fn window(
         recording.flows.iter().filter(|sample| counts.get(usize::from(sample.flow)) == Some(&true))
     {
         let flow = usize::from(sample.flow);
+        let done = done(&run.flow[flow], sample);
         if sample.time <= from {
-            first[flow] = Some(sample.bytes_acked);
+            first[flow] = Some(done);
         } else if sample.time <= until && sample.srtt_us > 0 && sample.in_flight > 0 {
             trips[flow].push(sample.srtt_us);
         }
         // The first sample behind the end of a transfer has its last bytes.
         if before[flow] < until {
-            last[flow] = sample.bytes_acked;
+            last[flow] = done;
         }
         before[flow] = sample.time;
     }

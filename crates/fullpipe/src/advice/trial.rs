@@ -79,9 +79,9 @@ pub enum Stopped {
 /// Rate, delay and first cause of a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Acknowledged payload of all flows once they have grown, Mb/s (10^6).
+    /// Acknowledged payload of all flows that their programs have read, once they have grown, Mb/s (10^6).
     pub mbit: f64,
-    /// Acknowledged payload from the start on, Mb/s, if the flow lasts as long as the case says and keeps its rate.
+    /// The same from the start on, Mb/s, if the flow lasts as long as the case says and keeps its rate.
     pub mean_mbit: f64,
     /// Median of the smoothed round trip meanwhile, less that without queues, ms; the most of all flows.
     pub queue_ms: f64,
@@ -264,6 +264,9 @@ impl Case {
     /// Shortest time after which a trial may end.
     pub fn least(&self) -> Time {
         let latest = self.today.flow.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
+        // What a path carries later may be less.
+        let varies = self.allowed.as_ref().and_then(|own| own.shares.last());
+        let latest = varies.map_or(latest, |own| latest.max(own.at.min(self.today.duration)));
         let grown = Time(self.round_trip.0.saturating_mul(ROUND_TRIPS)) + LEAST;
         // Losses by chance bring cwnd down long after it has grown.
         let lossy = Time(self.round_trip.0.saturating_mul(LOSSY_ROUND_TRIPS)).max(LOSSY_LEAST);
@@ -343,14 +346,14 @@ fn outcome_of(
 
     // The part of the run in which most of the counted flows send.
     let [start, until] = main_life(counts, recording, resolved, &run, end);
-    let all = window(case, counts, recording, [start, until]);
+    let all = window(case, resolved, counts, recording, [start, until]);
     // A transfer of fixed size is judged by all of its life, an endless flow by its settled rate.
     let is_finite = flows().all(|(flow, _)| flow.bytes.is_some()) && until < end;
     let span = match is_finite {
         true => [start, until],
         false => [start + Time(until.saturating_sub(start).0 / 2), until],
     };
-    let half = window(case, counts, recording, span);
+    let half = window(case, resolved, counts, recording, span);
 
     let headline = run.headline.clone();
     let allowed = headline.as_ref().and_then(|own| own.allowed_mbit);

@@ -44,6 +44,7 @@ mod other_systems;
 mod parity;
 mod pasted;
 mod path_models;
+mod paths_named;
 mod plan_nfs;
 mod programs_advised;
 mod programs_named;

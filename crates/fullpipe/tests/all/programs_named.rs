@@ -8,7 +8,7 @@ use crate::relieve::relieved;
 use fullpipe::advice::method::Allowance;
 
 /// A path between two hosts of Linux 6.12, with more keys of each.
-fn between(path: &str, sender: &str, receiver: &str, rest: &str) -> String {
+pub fn between(path: &str, sender: &str, receiver: &str, rest: &str) -> String {
     format!(
         "duration = \"9s\"\n[path]\n{path}\n[hosts]\nsender = {{ kernel = \"6.12\"{sender} }}\n\
          receiver = {{ kernel = \"6.12\"{receiver} }}\n{rest}"
@@ -16,7 +16,7 @@ fn between(path: &str, sender: &str, receiver: &str, rest: &str) -> String {
 }
 
 /// A path of that rate, with that delay each way.
-fn plain(rate: &str, delay: &str, rest: &str) -> String {
+pub fn plain(rate: &str, delay: &str, rest: &str) -> String {
     between(&path(rate, delay), "", "", rest)
 }
 
@@ -41,7 +41,7 @@ fn datagrams(size: u32, rate: &str, more: &str) -> String {
     )
 }
 
-fn lacks(text: &str, part: &str) {
+pub fn lacks(text: &str, part: &str) {
     assert!(!text.contains(part), "\"{part}\" in: {text}");
 }
 
@@ -232,4 +232,35 @@ fn a_short_transfer_is_judged_by_its_own_end() {
     let measured = headline(&text).rate_mbit.expect("a rate");
     let advice = of_first_run(&loaded(&text), &Allowance::default());
     assert!((advice.today.mbit / measured - 1.0).abs() < 0.02, "{} {measured}", advice.answer);
+}
+
+/// What a slow reader has not read yet is not there: no advice carries more than it reads.
+#[test]
+fn no_advice_is_faster_than_the_program_that_reads() {
+    let bundle =
+        "[[flow]]\nname = \"bundle\"\nbytes = \"200kB\"\nagain = { count = 40, pause = \"5ms\" }\n";
+    let read = |reader: &str| {
+        let text = plain("100Mbit", "15ms", &format!("{bundle}{reader}"));
+        of_first_run(&loaded(&text), &Allowance::default())
+    };
+    let slow = read("reader = { rate = \"8Mbit\", read = \"16kB\" }\n");
+    assert!(slow.advised.mbit < 8.1, "{}", slow.answer);
+    let fast = read("");
+    assert!(fast.advised.mbit > 16.0, "{}", fast.answer);
+}
+
+/// A reader that takes all that it asks for lacks nothing. A flow beside it that could have more decides.
+#[test]
+fn a_flow_that_lacks_something_comes_before_readers_that_lack_nothing() {
+    let flows = "[[flow]]\nname = \"fast\"\nduration = \"6s\"\n\
+                 [[flow]]\nname = \"phone\"\ncount = 10\nduration = \"6s\"\nreader = { rate = \"1Mbit\" }\n";
+    let small = ", sysctl = { \"net.ipv4.tcp_mem\" = \"768 1024 1536\" }";
+    let own = headline(&between(&path("1Gbit", "40ms"), small, "", flows));
+    contains(
+        &own,
+        &["The memory of all TCP sockets of sender", "Raise net.ipv4.tcp_mem of sender"],
+    );
+    let phones = flows.split("[[flow]]").nth(2).expect("the phones");
+    let alone = headline(&between(&path("1Gbit", "40ms"), small, "", &format!("[[flow]]{phones}")));
+    contains(&alone, &["The program on receiver", "reads no faster than 1.05 Mb/s"]);
 }

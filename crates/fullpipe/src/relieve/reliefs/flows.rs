@@ -22,12 +22,14 @@ const LONGER: u64 = 4;
 
 /// Indices of the judged flows: the first flow of the run's main way, and its copies.
 ///
-/// A first flow with a reader of next to no rate has what it asks for, so that the next flow counts.
+/// A first flow with a reader of next to no rate has what it asks for, so that the next flow counts. So it does where the first one is
+/// a short prelude of another.
 pub fn judged(run: &Resolved) -> Vec<usize> {
     let main_way = main_way(run);
     let mut flows = run.flow.iter().filter(|flow| Some(flow.direction) == main_way);
     let first = flows.clone().next();
-    let Some(first) = flows.find(|flow| !reads_little(run, flow)).or(first) else {
+    let counts = |flow: &&Flow| !reads_little(run, flow) && !is_prelude(run, flow);
+    let Some(first) = flows.find(counts).or(first) else {
         return Vec::new();
     };
     run.flow
@@ -36,6 +38,18 @@ pub fn judged(run: &Resolved) -> Vec<usize> {
         .filter(|(_, flow)| are_copies(&first.name, &flow.name))
         .map(|(at, _)| at)
         .collect()
+}
+
+/// Whether a flow has next to nothing of the bytes of one that begins when it has ended.
+fn is_prelude(run: &Resolved, flow: &Flow) -> bool {
+    let bytes = flow.bytes.map_or(f64::INFINITY, |own| own as f64);
+    let after = run.flow.iter().filter(|own| {
+        own.direction == flow.direction
+            && own.after.as_ref().is_some_and(|before| are_copies(&before.flow, &flow.name))
+    });
+    after
+        .map(|own| own.bytes.map_or(f64::INFINITY, |own| own as f64))
+        .any(|own| bytes < LITTLE * own)
 }
 
 /// Whether the reader of a flow takes next to nothing of what the path carries.
