@@ -237,6 +237,11 @@ fn names_it(case: &Case) -> Option<Named> {
     })
 }
 
+/// Whether a case's verdict names the cure that people found, or they found none.
+pub fn leads_to_the_cure(case: &Case) -> bool {
+    names_it(case) != Some(Named::Nowhere)
+}
+
 /// Checks which verdicts name the cure that people found, and counts them.
 fn cures() -> String {
     let which = |answer: Option<Named>| {

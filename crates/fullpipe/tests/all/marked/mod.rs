@@ -49,6 +49,11 @@ pub fn sampled(page: &str, name: &str, table: &str) {
 /// Lines above the rows of a table.
 const HEADING: usize = 2;
 
+/// The table called `name` of a page, as it is.
+pub fn current(page: &str, name: &str) -> String {
+    parts(page, name).1
+}
+
 /// Rewrites the table called `name` of a page.
 pub fn rewritten(page: &str, name: &str, table: &str) {
     let _one = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
