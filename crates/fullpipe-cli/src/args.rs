@@ -12,6 +12,7 @@ use crate::run_arguments::RunArguments;
 use crate::schema::SchemaArguments;
 use crate::shell::{CompletionsArguments, ManArguments};
 use crate::version;
+use crate::watch_arguments::WatchArguments;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use fullpipe::analysis::view::View;
@@ -89,6 +90,8 @@ pub enum Command {
     Advise(AdviseArguments),
     /// Say what limits a live connection of this host
     Diagnose(DiagnoseArguments),
+    /// Watch live connections of this host: rate, cwnd, RTT, losses, and what limits each now
+    Watch(WatchArguments),
     /// Measure a transfer between two hosts, as iperf3 does and with it
     Measure(MeasureArguments),
     /// Explain a cause that findings name: how it is recognised, measured and cured

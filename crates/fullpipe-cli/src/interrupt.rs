@@ -20,7 +20,7 @@ static HANDLER: OnceLock<Result<(), String>> = OnceLock::new();
 /// Text that the first signal prints.
 static NOTICE: Mutex<&str> = Mutex::new("");
 
-/// Takes over SIGINT, SIGTERM and SIGHUP; the first one says `notice`.
+/// Takes over SIGINT, SIGTERM and SIGHUP; the first one says `notice`, where that is no empty text.
 pub fn listen(notice: &'static str) -> Result<(), Failure> {
     STOP.store(false, Ordering::SeqCst);
     *NOTICE.lock().unwrap_or_else(PoisonError::into_inner) = notice;
@@ -59,7 +59,10 @@ fn temporary() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
 /// Runs in a thread of its own, not in the signal's context.
 fn on_signal() {
     if !STOP.swap(true, Ordering::SeqCst) {
-        note(*NOTICE.lock().unwrap_or_else(PoisonError::into_inner));
+        let notice = NOTICE.lock().unwrap_or_else(PoisonError::into_inner);
+        if !notice.is_empty() {
+            note(*notice);
+        }
         return;
     }
     temporary().drain(..).for_each(|path| remove(&path));

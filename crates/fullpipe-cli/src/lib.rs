@@ -5,7 +5,9 @@ mod advise;
 mod advise_arguments;
 mod args;
 mod captures;
+mod choice;
 mod compare;
+mod connections;
 mod diagnose;
 mod diagnose_arguments;
 mod doctor;
@@ -46,6 +48,8 @@ mod threads;
 mod usage;
 mod version;
 mod view;
+mod watch;
+mod watch_arguments;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -90,6 +94,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Plan(plan) => plan::plan(plan, &output),
         Command::Advise(advise) => advise::advise(advise, &output),
         Command::Diagnose(diagnose) => diagnose::diagnose(diagnose, &output),
+        Command::Watch(watch) => watch::watch(watch, &output),
         Command::Measure(measure) => measure::measure(measure, &output),
         Command::Explain(explain) => explain::explain(explain, &output),
         Command::Kernel(kernel) => kernel::kernel(&kernel.command, &output),

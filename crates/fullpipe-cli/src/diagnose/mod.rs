@@ -3,7 +3,7 @@
 mod advising;
 mod pasted;
 mod pasted_text;
-mod search;
+pub(crate) mod search;
 pub(crate) mod text;
 mod watching;
 

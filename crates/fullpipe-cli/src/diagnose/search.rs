@@ -1,6 +1,7 @@
 //! Finds the wanted connections in the namespaces where they may be, and observes them.
 
 use super::watching::Watching;
+use crate::choice::Choice;
 use crate::diagnose_arguments::DiagnoseArguments;
 use crate::failure::Failure;
 use crate::output::note;
@@ -33,19 +34,22 @@ pub enum Watched {
 
 /// Observes the wanted connections.
 pub fn observe(arguments: &DiagnoseArguments) -> Result<Watched, Failure> {
-    let mut selection = arguments.selection();
-    if let Some(pid) = arguments.pid {
-        let own = process::sockets(pid).map_err(|why| unreadable(pid, &why))?;
-        selection.inodes = Some(own);
-    }
-    let watched = match (&arguments.netns, arguments.pid) {
-        (Some(file), _) => {
-            Namespace::at(file).and_then(|own| own.during(|| here(arguments, &selection)))
-        }
-        (None, Some(pid)) => of_process(arguments, pid, &selection),
-        (None, None) => here(arguments, &selection),
-    };
+    let selection = selected(&arguments.choice, arguments.selection())?;
+    let watched = namespace(&arguments.choice, &selection).and_then(|own| match own {
+        Some(own) => own.during(|| here(arguments, &selection)),
+        None => here(arguments, &selection),
+    });
     watched.map_err(|why| Failure::Environment(why.to_string()))
+}
+
+/// The selection with the sockets that a process has now, where one is wanted.
+///
+/// # Errors
+/// The process's sockets cannot be listed.
+pub fn selected(choice: &Choice, selection: Selection) -> Result<Selection, Failure> {
+    let Some(pid) = choice.pid else { return Ok(selection) };
+    let own = process::sockets(pid).map_err(|why| unreadable(pid, &why))?;
+    Ok(Selection { inodes: Some(own), ..selection })
 }
 
 /// The process's sockets cannot be listed.
@@ -60,31 +64,36 @@ fn unreadable(pid: u32, why: &std::io::Error) -> Failure {
     }
 }
 
-/// Observes in the namespace of the process's threads that has its busiest connection.
-fn of_process(
-    arguments: &DiagnoseArguments,
-    pid: u32,
-    selection: &Selection,
-) -> Result<Watched, Unable> {
+/// The namespace of the wanted connections; none where it is the caller's.
+///
+/// # Errors
+/// A namespace cannot be entered, or its kernel shows no sockets.
+pub fn namespace(choice: &Choice, selection: &Selection) -> Result<Option<Namespace>, Unable> {
+    match (&choice.netns, choice.pid) {
+        (Some(file), _) => Namespace::at(file).map(Some),
+        (None, Some(pid)) => of_process(pid, selection),
+        (None, None) => Ok(None),
+    }
+}
+
+/// The namespace of the process's threads that has its busiest connection.
+fn of_process(pid: u32, selection: &Selection) -> Result<Option<Namespace>, Unable> {
     // Nothing has to be entered where the caller's namespace has connections of it.
     let own = look(selection)?;
     let others = match own.iter().any(|seen| seen.fits) {
         true => Vec::new(),
         false => Namespace::of_process(pid)?,
     };
-    let mut best: Option<(f64, &Namespace)> = None;
-    for namespace in &others {
+    let mut best: Option<(f64, Namespace)> = None;
+    for namespace in others {
         let seen = namespace.during(|| look(selection))?;
         if let Some(first) = seen.iter().find(|own| own.fits)
-            && best.is_none_or(|(weight, _)| first.weight() > weight)
+            && best.as_ref().is_none_or(|(weight, _)| first.weight() > *weight)
         {
             best = Some((first.weight(), namespace));
         }
     }
-    match best {
-        Some((_, namespace)) => namespace.during(|| here(arguments, selection)),
-        None => here(arguments, selection),
-    }
+    Ok(best.map(|(_, namespace)| namespace))
 }
 
 fn look(selection: &Selection) -> Result<Vec<Seen>, Unable> {

@@ -14,17 +14,18 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// A connection over the loopback, until it is dropped.
-struct Busy {
-    port: u16,
+pub struct Busy {
+    /// Port of the end that receives.
+    pub port: u16,
     /// Port of the end that sends.
-    client: u16,
+    pub client: u16,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Busy {
     /// A connection with ends that pause for so long after each write or read.
-    fn new(writes: Duration, reads: Duration) -> Busy {
+    pub fn new(writes: Duration, reads: Duration) -> Busy {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
         let address = listener.local_addr().expect("an address");
         let stop = Arc::new(AtomicBool::new(false));
@@ -51,7 +52,7 @@ impl Busy {
         Busy { port: address.port(), client, stop, threads: vec![read, write] }
     }
 
-    fn port(&self) -> String {
+    pub fn port(&self) -> String {
         self.port.to_string()
     }
 }
@@ -66,7 +67,7 @@ impl Drop for Busy {
 const NOT_AT_ALL: Duration = Duration::ZERO;
 
 /// Whether the kernel shows its sockets; prints why the test is skipped if not.
-fn is_shown(call: &Call) -> bool {
+pub fn is_shown(call: &Call) -> bool {
     let hidden = call.code == Some(3) && call.stderr.contains("does not show its sockets");
     if hidden {
         eprintln!("skipped: {}", call.stderr.trim());

@@ -45,4 +45,5 @@ mod results;
 mod run;
 mod streams;
 mod sweep;
+mod watch;
 mod workshop;

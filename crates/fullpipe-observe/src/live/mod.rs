@@ -3,22 +3,28 @@
 //! A connection makes two flows, one for each direction. Columns of the other host's sockets stay 0, but for bytes
 //! delivered: those that the sender knows as acknowledged. Counters begin at 0 with the observation.
 
+mod board;
 mod choice;
 mod pace;
 mod replay;
 mod rows;
 mod sampler;
+mod watcher;
 
+pub use board::{Board, Cookie, Entry, Figures, Look, Room};
 pub use choice::{Party, Seen, Selection, survey};
-pub use pace::Lateness;
+pub use pace::{Lateness, Pace};
 pub use replay::replay;
 pub use sampler::{Followed, Gone, follow};
+pub use watcher::{Wanted, Watcher};
 
+use crate::device::Devices;
 use crate::process::Process;
 use crate::qdisc::Qdisc;
 use crate::sockets::Connection;
 use crate::sysctls::Sysctls;
 use fullpipe_base::units::Time;
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// Name of the observed host in a trace.
@@ -59,4 +65,17 @@ pub struct Host {
     pub device: Option<crate::device::Device>,
     /// Root qdisc of that device at the first look.
     pub qdisc: Option<Qdisc>,
+}
+
+impl Host {
+    /// Settings of the calling thread's namespace, with the device towards an address.
+    pub fn towards(peer: IpAddr, devices: Option<&mut Devices>) -> Host {
+        let mut host = Host { sysctls: Sysctls::now(), ..Host::default() };
+        if let Some(devices) = devices {
+            host.device = devices.towards(peer).ok().flatten();
+            let index = host.device.as_ref().map(|own| own.index);
+            host.qdisc = index.and_then(|index| devices.qdisc(index).ok().flatten());
+        }
+        host
+    }
 }

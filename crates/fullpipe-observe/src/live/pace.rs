@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 /// Longest sleep between two questions whether to go on.
 const SLICE: Duration = Duration::from_millis(50);
 
+/// Delays that are kept: those of an hour of ten looks a second.
+const KEPT: usize = 36_000;
+
 /// Lateness and cost of the looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lateness {
@@ -24,28 +27,30 @@ pub struct Lateness {
 }
 
 /// The clock of an observation.
-pub(super) struct Pace {
+pub struct Pace {
     begun: Instant,
     every: Duration,
     /// Number of the next look; the look at the beginning is number 0.
     next: u32,
+    /// Delays of the last looks.
     late: Vec<u64>,
+    looks: u64,
     cpu: u64,
 }
 
 impl Pace {
     /// A pace that begins now.
-    pub(super) fn new(every: Duration) -> Pace {
-        Pace { begun: Instant::now(), every, next: 1, late: Vec::new(), cpu: cpu() }
+    pub fn new(every: Duration) -> Pace {
+        Pace { begun: Instant::now(), every, next: 1, late: Vec::new(), looks: 0, cpu: cpu() }
     }
 
     /// Time since the beginning.
-    pub(super) fn now(&self) -> Time {
+    pub fn now(&self) -> Time {
         Time(u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
     /// Waits for the next look; false if `go_on` ends the wait. Looks that are past are left out.
-    pub(super) fn wait(&mut self, mut go_on: impl FnMut(Time) -> bool) -> bool {
+    pub fn wait(&mut self, mut go_on: impl FnMut(Time) -> bool) -> bool {
         loop {
             if !go_on(self.now()) {
                 return false;
@@ -57,19 +62,24 @@ impl Pace {
             sleep(left.min(SLICE));
         }
         let late = self.begun.elapsed().saturating_sub(self.every * self.next);
-        self.late.push(u64::try_from(late.as_nanos()).unwrap_or(u64::MAX));
+        let late = u64::try_from(late.as_nanos()).unwrap_or(u64::MAX);
+        match self.late.len() < KEPT {
+            true => self.late.push(late),
+            false => self.late[self.looks as usize % KEPT] = late,
+        }
+        self.looks += 1;
         let passed = self.begun.elapsed().as_nanos() / self.every.as_nanos().max(1);
         self.next = u32::try_from(passed).unwrap_or(u32::MAX).saturating_add(1);
         true
     }
 
     /// Lateness and cost so far.
-    pub(super) fn lateness(&self) -> Lateness {
+    pub fn lateness(&self) -> Lateness {
         let mut late = self.late.clone();
         late.sort_unstable();
         let at = |share: usize| late.get((late.len().saturating_sub(1)) * share / 100).copied();
         Lateness {
-            looks: late.len() as u64,
+            looks: self.looks,
             median: at(50).unwrap_or(0),
             p99: at(99).unwrap_or(0),
             most: late.last().copied().unwrap_or(0),

@@ -4,6 +4,7 @@ use super::pace::Lateness;
 use super::rows::{Flows, requested};
 use super::sampler::Followed;
 use super::{Host, Subject};
+use crate::process::Process;
 use crate::sockets::Connection;
 use crate::tcp_info::TcpInfo;
 use fullpipe_base::trace::Sink;
@@ -32,40 +33,77 @@ impl Replayed {
 pub fn replay(looks: &[Vec<Connection>], every: Time, sink: &mut dyn Sink) -> Followed {
     let mut all = connections(looks);
     all.sort_by_key(|own| std::cmp::Reverse(own.bytes()));
-    let indices = (0..=u16::MAX).step_by(2);
-    let mut flows: Vec<Flows> =
-        indices.zip(&all).map(|(index, own)| Flows::new(index, &own.first)).collect();
-    all.truncate(flows.len());
-
-    // The first look of a connection is the zero of its counters.
-    sink.stages(&[]);
-    for number in 1..looks.len() {
-        let time = Time(every.0 * number as u64);
-        for (own, flows) in all.iter().zip(&mut flows) {
-            let Some(at) = number.checked_sub(own.from).filter(|at| *at > 0) else { continue };
-            let Some(info) = own.infos.get(at) else { continue };
-            let look = Connection { info: info.clone(), ..own.first.clone() };
-            let (rows, events) = flows.rows(time, &look);
-            events.iter().for_each(|event| sink.event(event));
-            rows.iter().for_each(|row| sink.flow(row));
-        }
-    }
 
     let end = looks.len();
-    let subjects = all.into_iter().map(|own| Subject {
-        sndbuf: requested(&own.infos, None),
-        closed: (own.to < end).then(|| Time(every.0 * own.to as u64)),
-        first: own.first,
-        last: own.last,
-        process: None,
+    let all = all.into_iter().map(|own| {
+        let times = (own.from..).map(|number| Time(every.0 * number as u64));
+        Looks {
+            later: times.zip(own.infos).skip(1).collect(),
+            closed: (own.to < end).then(|| Time(every.0 * own.to as u64)),
+            begun: Time::ZERO,
+            first: own.first,
+            process: None,
+        }
     });
     Followed {
-        subjects: subjects.collect(),
+        subjects: write(all.collect(), None, sink),
         host: Host::default(),
         lateness: Lateness::default(),
         lasted: Time(every.0 * end.saturating_sub(1) as u64),
         stopped: false,
     }
+}
+
+/// Looks at one connection.
+pub(super) struct Looks {
+    /// The connection at the first look, which is the zero of its counters.
+    pub first: Connection,
+    /// Moment of the first look, where nothing was known of the connection before.
+    pub begun: Time,
+    /// The other looks.
+    pub later: Vec<(Time, TcpInfo)>,
+    /// The process that has it.
+    pub process: Option<Process>,
+    /// Moment at which it was found closed.
+    pub closed: Option<Time>,
+}
+
+/// Writes rows of these connections, as many as a trace can number; `tuned`: largest send buffer that the kernel tunes.
+pub(super) fn write(mut all: Vec<Looks>, tuned: Option<u64>, sink: &mut dyn Sink) -> Vec<Subject> {
+    let indices = (0..=u16::MAX).step_by(2);
+    let mut flows: Vec<Flows> =
+        indices.zip(&all).map(|(index, own)| Flows::new(index, &own.first)).collect();
+    all.truncate(flows.len());
+    flows.iter_mut().zip(&all).for_each(|(flows, own)| flows.begin(own.begun));
+
+    // All rows of one moment are neighbours.
+    let mut order: Vec<(Time, usize, usize)> = Vec::new();
+    for (place, own) in all.iter().enumerate() {
+        order.extend(own.later.iter().enumerate().map(|(at, look)| (look.0, place, at)));
+    }
+    order.sort_unstable();
+    sink.stages(&[]);
+    for (time, place, at) in order {
+        let own = &all[place];
+        let look = Connection { info: own.later[at].1.clone(), ..own.first.clone() };
+        let (rows, events) = flows[place].rows(time, &look);
+        events.iter().for_each(|event| sink.event(event));
+        rows.iter().for_each(|row| sink.flow(row));
+    }
+
+    let subjects = all.into_iter().map(|own| {
+        let later = own.later.into_iter().map(|look| look.1);
+        let infos: Vec<TcpInfo> = std::iter::once(own.first.info.clone()).chain(later).collect();
+        let info = infos[infos.len() - 1].clone();
+        Subject {
+            sndbuf: requested(&infos, tuned),
+            last: Connection { info, ..own.first.clone() },
+            first: own.first,
+            process: own.process,
+            closed: own.closed,
+        }
+    });
+    subjects.collect()
 }
 
 /// The connections of all looks, each as long as no look lacks it.

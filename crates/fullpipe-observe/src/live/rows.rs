@@ -29,6 +29,11 @@ impl Flows {
         Flows { index: [index, index + 1], own, first: sample, begun: info.clone(), last: info }
     }
 
+    /// The time until then is not the connection's.
+    pub(super) fn begin(&mut self, time: Time) {
+        self.own.begin(time);
+    }
+
     /// The rows of a look, and the events since the one before.
     pub(super) fn rows(&mut self, time: Time, look: &Connection) -> ([FlowSample; 2], Vec<Event>) {
         let info = look.info.clone().after(&self.last);

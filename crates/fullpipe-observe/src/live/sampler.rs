@@ -9,11 +9,10 @@ use super::pace::{Lateness, Pace};
 use super::rows::{Flows, requested};
 use super::{HOST, Host, Manner, OBSERVER, Subject};
 use crate::counters::{self, Counters};
-use crate::device::{Device, Devices, since};
+use crate::device::{Devices, since};
 use crate::process::{Process, Threads};
 use crate::qdisc::Qdisc;
 use crate::sockets::{Connection, Sockets};
-use crate::sysctls::Sysctls;
 use crate::tcp_info::TcpInfo;
 use crate::unable::Unable;
 use fullpipe_base::trace::{Control, Counter, Sink, StageInfo, StageSample};
@@ -153,17 +152,14 @@ struct Around {
 impl Around {
     fn new(leading: &Followee) -> Around {
         let mut devices = Devices::open().ok();
-        let towards = |own: &mut Devices| own.towards(leading.first.there.ip()).ok().flatten();
-        let device: Option<Device> = devices.as_mut().and_then(towards);
         let mut around = Around {
-            host: Host { sysctls: Sysctls::now(), device, qdisc: None },
+            host: Host::towards(leading.first.there.ip(), devices.as_mut()),
             devices,
             threads: leading.process.as_ref().map(|own| Threads::new(own.pid)),
             begun: counters::now(),
             written: Counters::new(),
             next: Time::ZERO,
         };
-        around.host.qdisc = around.queue();
 
         // The first look sets the zero of each thread's time.
         if around.threads.as_mut().is_some_and(|own| own.busiest().is_none()) {

@@ -11,7 +11,7 @@ pub use fullpipe_observe::live::{
 pub use fullpipe_observe::namespace::Namespace;
 pub use fullpipe_observe::process;
 pub use fullpipe_observe::sockets::Sockets;
-pub use fullpipe_observe::{Unable, live, ss};
+pub use fullpipe_observe::{Unable, live, ss, tcp_info};
 
 use crate::analysis::document::{Document, FORMAT, Run, ScenarioInfo};
 use crate::analysis::view::View;

@@ -1,0 +1,89 @@
+//! Pictures as lines of text, or as one line of JSON.
+
+use crate::connections::columns::TABLE;
+use crate::connections::rows::{Row, Rows};
+use crate::connections::table::Layout;
+use fullpipe::base::units::Time;
+use fullpipe::numbers::{count, rate, short};
+use serde_json::{Map, Value, json};
+
+/// Number of connections that began and closed since the last picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Connections that are new.
+    pub begun: usize,
+    /// Connections that are closed.
+    pub closed: usize,
+}
+
+/// A picture as text: what there is in one line, and a table of the first `top` rows.
+pub fn text(now: Time, rows: &Rows, change: Change, top: usize, width: usize) -> String {
+    let [sent, received] = rows.total.map(|bytes| rate(bytes * 8e-6));
+    let plural = if rows.count == 1 { "connection" } else { "connections" };
+    let mut out = format!("{:.1} s: {} {plural}", now.as_secs_f64(), count(rows.count as u64));
+    let changed = [(change.begun, "new"), (change.closed, "closed")];
+    for (number, word) in changed.into_iter().filter(|own| own.0 > 0) {
+        out += &format!(", {} {word}", count(number as u64));
+    }
+    out += &format!("; {sent} sent, {received} received\n");
+
+    let layout = Layout::new(width);
+    let lines = rows.rows.iter().take(top).map(|row| layout.row(row));
+    for line in std::iter::once(layout.heading()).chain(lines) {
+        out += line.trim_end();
+        out.push('\n');
+    }
+    let hidden = rows.rows.len().saturating_sub(top);
+    if hidden > 0 {
+        out += &format!("and {} more\n", count(hidden as u64));
+    }
+    out + "\n"
+}
+
+/// A picture as JSON.
+pub fn json(now: Time, rows: &Rows, change: Change, top: usize) -> Value {
+    let shown: Vec<Value> = rows.rows.iter().take(top).map(connection).collect();
+    let [sent, received] = rows.total;
+    json!({
+        "time_seconds": now.as_secs_f64(),
+        "count": rows.count,
+        "begun": change.begun,
+        "closed": change.closed,
+        "sent_bytes_per_second": sent,
+        "received_bytes_per_second": received,
+        "connections": shown,
+    })
+}
+
+/// A connection: its ends, then all columns in base units.
+fn connection(row: &Row) -> Value {
+    let first = &row.entry.first;
+    let process = row.entry.process.as_ref();
+    let mut map = Map::new();
+    let mut put = |key: &str, value: Value| _ = map.insert(key.into(), value);
+    put("here", first.here.to_string().into());
+    put("there", first.there.to_string().into());
+    put("process", process.map(|own| own.name.clone()).into());
+    put("pid", process.map(|own| own.pid).into());
+    put("congestion", first.congestion.clone().into());
+    put("sends", row.sends().into());
+    put("closed", row.entry.closed.is_some().into());
+    put("limit", row.figures.limit.map(|own| own.name).into());
+    for column in &TABLE {
+        put(&column.key(), (column.value)(row).map_or(Value::Null, number));
+    }
+    Value::Object(map)
+}
+
+/// A number, without a fraction where it is whole.
+fn number(value: f64) -> Value {
+    match value.fract() == 0.0 && value.abs() < 2f64.powi(53) {
+        true => json!(value as i64),
+        false => json!(value),
+    }
+}
+
+/// The text where there is no connection.
+pub fn nothing(now: Time, sought: &str) -> String {
+    format!("{} s: there is no {sought} yet; waiting\n", short(now.as_secs_f64()))
+}
