@@ -9,6 +9,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use fullpipe::base::units::Time;
 
 const CODES: &str = "\
+On a terminal: up and down choose a connection, Enter shows its course and its verdict, Esc goes back, s sorts by the
+next column, / filters, q ends.
 Columns: Mb/s of data acknowledged (>) or received (<); cwnd, ssthresh and flight in segments; RTT (smoothed)
 and the least RTT in ms; windows of both ends in KiB; again: segments sent again since the beginning; limit:
 what held most of the last interval (fullpipe list limits).
@@ -38,18 +40,18 @@ pub struct WatchArguments {
     /// Column by which connections are sorted, the largest value first
     #[arg(long, value_name = "COLUMN", default_value = columns::RATE, value_parser = sortable())]
     pub sort: &'static columns::Column,
-    /// Show that many connections at most
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
-    pub top: u16,
-    /// Print lines
+    /// Print that many connections at most [default: 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub top: Option<u16>,
+    /// Print lines, also on a terminal
     #[arg(long)]
     pub plain: bool,
     /// Print one JSON object a line, for each picture
     #[arg(long, conflicts_with = "plain")]
     pub json: bool,
-    /// Show no notes
-    #[arg(long, short)]
-    pub quiet: bool,
+    /// Colours of the screen; NO_COLOR turns them off, too
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = ["auto", "never"])]
+    pub color: String,
 }
 
 /// Shortest time between two pictures.

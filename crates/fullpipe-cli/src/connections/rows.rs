@@ -78,7 +78,7 @@ fn cut(way: char, there: SocketAddr, width: usize) -> String {
 /// All connections of a board over an interval.
 #[derive(Debug)]
 pub struct Rows<'a> {
-    /// Those that fit the filter, in their order.
+    /// Rows that fit the filter, in their order.
     pub rows: Vec<Row<'a>>,
     /// Number of all.
     pub count: usize,

@@ -8,6 +8,8 @@ const ENDS: usize = 20;
 const LONGEST: usize = 47;
 /// Width of the limit.
 const LIMIT: usize = 18;
+/// Width by which the course of the rate grows at most.
+const MORE: usize = 40;
 /// Width of the process.
 const PROCESS: usize = 15;
 
@@ -16,20 +18,24 @@ pub struct Layout {
     columns: Vec<(&'static Column, &'static Shown)>,
     ends: usize,
     process: usize,
+    /// Width for the course of the rate.
+    pub spark: usize,
 }
 
 impl Layout {
-    /// The columns of a screen of that width.
-    pub fn new(width: usize) -> Layout {
+    /// The columns of a screen of that width; `spark`: width for the course of the rate, which grows where there is room.
+    pub fn new(width: usize, spark: usize) -> Layout {
         let columns: Vec<(&Column, &Shown)> = shown_columns()
             .filter_map(|own| Some((own, own.shown.as_ref().filter(|own| own.from <= width)?)))
             .collect();
         let numbers: usize = columns.iter().map(|own| own.1.width + 1).sum();
-        let left = width.saturating_sub(numbers + LIMIT + 1);
+        let gap = |width: usize| if width > 0 { width + 1 } else { 0 };
+        let left = width.saturating_sub(numbers + gap(LIMIT) + gap(spark));
         let ends = left.clamp(ENDS, LONGEST);
         let left = left.saturating_sub(ends);
         let process = if left > PROCESS { PROCESS } else { 0 };
-        Layout { columns, ends, process }
+        let more = if spark > 0 { left.saturating_sub(gap(process)).min(MORE) } else { 0 };
+        Layout { columns, ends, process, spark: spark + more }
     }
 
     /// Headings.

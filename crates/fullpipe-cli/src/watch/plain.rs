@@ -1,23 +1,77 @@
 //! Pictures as lines of text, or as one line of JSON.
 
+use super::Shows;
+use super::judged::Hosts;
 use crate::connections::columns::TABLE;
 use crate::connections::rows::{Row, Rows};
 use crate::connections::table::Layout;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::watch_arguments::WatchArguments;
 use fullpipe::base::units::Time;
 use fullpipe::numbers::{count, rate, short};
+use fullpipe::observation::live::Board;
 use serde_json::{Map, Value, json};
+
+/// Connections of a picture where nothing is said.
+const TOP: u16 = 10;
+
+/// Pictures one below the other.
+pub struct Lines<'a> {
+    arguments: &'a WatchArguments,
+    output: &'a Output,
+    /// Moment of the last picture.
+    last: Time,
+    /// Whether it had no connection.
+    was_empty: bool,
+}
+
+impl<'a> Lines<'a> {
+    /// No picture yet.
+    pub fn new(arguments: &'a WatchArguments, output: &'a Output) -> Lines<'a> {
+        Lines { arguments, output, last: Time::ZERO, was_empty: false }
+    }
+}
+
+impl Shows for Lines<'_> {
+    fn picture(&mut self, board: &Board, now: Time, _: &Hosts) -> Result<(), Failure> {
+        let (arguments, output) = (self.arguments, self.output);
+        let rows = Rows::of(board, arguments.every, arguments.sort, "");
+        let top = usize::from(arguments.top.unwrap_or(TOP));
+        let change = Change::since(board, self.last);
+        let (is_empty, was_empty) = (rows.rows.is_empty(), self.was_empty);
+        (self.last, self.was_empty) = (now, is_empty);
+        match (arguments.json, is_empty) {
+            (true, _) => output.print(&(json(now, &rows, change, top).to_string() + "\n")),
+            (false, true) if was_empty => Ok(()),
+            (false, true) => output.print(&nothing(now, &arguments.choice.sought(&arguments.ends))),
+            (false, false) => output.print(&text(now, &rows, change, top, output.style().width)),
+        }
+    }
+}
 
 /// Number of connections that began and closed since the last picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Change {
+struct Change {
     /// Connections that are new.
-    pub begun: usize,
+    begun: usize,
     /// Connections that are closed.
-    pub closed: usize,
+    closed: usize,
+}
+
+impl Change {
+    /// Connections that began and closed since a moment.
+    fn since(board: &Board, last: Time) -> Change {
+        let is_new = |time: Time| time > last;
+        Change {
+            begun: board.entries().filter(|own| is_new(own.begun)).count(),
+            closed: board.entries().filter(|own| own.closed.is_some_and(is_new)).count(),
+        }
+    }
 }
 
 /// A picture as text: what there is in one line, and a table of the first `top` rows.
-pub fn text(now: Time, rows: &Rows, change: Change, top: usize, width: usize) -> String {
+fn text(now: Time, rows: &Rows, change: Change, top: usize, width: usize) -> String {
     let [sent, received] = rows.total.map(|bytes| rate(bytes * 8e-6));
     let plural = if rows.count == 1 { "connection" } else { "connections" };
     let mut out = format!("{:.1} s: {} {plural}", now.as_secs_f64(), count(rows.count as u64));
@@ -27,7 +81,7 @@ pub fn text(now: Time, rows: &Rows, change: Change, top: usize, width: usize) ->
     }
     out += &format!("; {sent} sent, {received} received\n");
 
-    let layout = Layout::new(width);
+    let layout = Layout::new(width, 0);
     let lines = rows.rows.iter().take(top).map(|row| layout.row(row));
     for line in std::iter::once(layout.heading()).chain(lines) {
         out += line.trim_end();
@@ -41,7 +95,7 @@ pub fn text(now: Time, rows: &Rows, change: Change, top: usize, width: usize) ->
 }
 
 /// A picture as JSON.
-pub fn json(now: Time, rows: &Rows, change: Change, top: usize) -> Value {
+fn json(now: Time, rows: &Rows, change: Change, top: usize) -> Value {
     let shown: Vec<Value> = rows.rows.iter().take(top).map(connection).collect();
     let [sent, received] = rows.total;
     json!({
@@ -84,6 +138,6 @@ fn number(value: f64) -> Value {
 }
 
 /// The text where there is no connection.
-pub fn nothing(now: Time, sought: &str) -> String {
+fn nothing(now: Time, sought: &str) -> String {
     format!("{} s: there is no {sought} yet; waiting\n", short(now.as_secs_f64()))
 }

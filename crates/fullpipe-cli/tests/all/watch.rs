@@ -3,9 +3,10 @@
 use crate::common::{Call, Desk};
 use crate::diagnose::{Busy, is_shown};
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::Child;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 const NOW_AND_THEN: Duration = Duration::from_millis(10);
@@ -72,7 +73,7 @@ fn connections_come_and_go_and_a_signal_ends_the_watch() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
     let port = listener.local_addr().expect("an address").port();
     let desk = Desk::new();
-    let words = ["watch", "--port", &port.to_string(), "--every", "200ms", "-q"];
+    let words = ["watch", "--port", &port.to_string(), "--every", "200ms"];
     let mut child = desk.start(&words);
     let mut pictures = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     let mut next = || pictures.next().and_then(Result::ok).unwrap_or_default();
@@ -106,4 +107,66 @@ fn wrong_words_are_refused() {
     desk.call(&["watch", "--sort", "beauty"]).ends_with(2).complains(&["in-flight"]);
     desk.call(&["watch", "--every", "1ms"]).ends_with(2).complains(&["at least 50 ms"]);
     desk.call(&["watch", "--pid", "4194999"]).ends_with(2).complains(&["no process"]);
+}
+
+/// The program on a terminal of 80 columns and 24 lines, and this side of the terminal.
+fn on_terminal(desk: &Desk, words: &[&str]) -> (Child, std::fs::File) {
+    let (mut ours, mut theirs) = (0, 0);
+    let size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+    let (name, settings) = (std::ptr::null_mut(), std::ptr::null());
+    // SAFETY: both numbers and the size are there as long as the call lasts.
+    let opened = unsafe { libc::openpty(&mut ours, &mut theirs, name, settings, &size) };
+    assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: the two descriptors are new, and nothing else has them.
+    let (ours, theirs) = unsafe { (OwnedFd::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) };
+    let end = || Stdio::from(theirs.try_clone().expect("a descriptor"));
+    let mut command = desk.command(words);
+    command.env("TERM", "xterm").stdin(end()).stdout(end()).stderr(end());
+    (command.spawn().expect("the program starts"), ours.into())
+}
+
+/// Text of the terminal as far as `part`; whatever there is, where it ends before or nothing comes for 20 s. Blanks that
+/// were blank before are not written.
+fn read_to(terminal: &mut std::fs::File, part: &str) -> String {
+    let (mut text, mut room) = (String::new(), [0; 4096]);
+    let mut ready = libc::pollfd { fd: terminal.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: the structure is there as long as the call lasts.
+    while !text.contains(part) && unsafe { libc::poll(&mut ready, 1, 20_000) } > 0 {
+        match terminal.read(&mut room) {
+            Ok(read) if read > 0 => text += &String::from_utf8_lossy(&room[..read]),
+            _ => break,
+        }
+    }
+    text
+}
+
+const ENTERS: &str = "\x1b[?1049h";
+const LEAVES: &str = "\x1b[?1049l";
+
+#[test]
+fn a_terminal_is_as_it_was_after_each_end() {
+    let (desk, busy) = (Desk::new(), Busy::new(NOW_AND_THEN, Duration::ZERO));
+    let words = ["watch", "--port", &busy.port()];
+    for end in ["q", "\x03", "signal"] {
+        let (mut child, mut terminal) = on_terminal(&desk, &words);
+        let shown = read_to(&mut terminal, "quit");
+        if shown.contains("does not show its sockets") {
+            return eprintln!("skipped: {shown}");
+        }
+        assert!(shown.contains(ENTERS) && shown.contains("connections;"), "{shown:?}");
+        match end {
+            "signal" => {
+                // SAFETY: the child is not waited for yet, so the number is its.
+                assert_eq!(unsafe { libc::kill(child.id() as i32, libc::SIGTERM) }, 0);
+            }
+            keys => {
+                let detail = terminal.write_all(b"\r").map(|()| read_to(&mut terminal, "Esc"));
+                assert!(detail.expect("written").contains("Esc"));
+                terminal.write_all(keys.as_bytes()).expect("written");
+            }
+        }
+        let rest = read_to(&mut terminal, LEAVES);
+        assert!(rest.contains(LEAVES), "{end:?}: {rest:?}");
+        assert_eq!(child.wait().expect("an end").code(), Some(0), "{end:?}");
+    }
 }

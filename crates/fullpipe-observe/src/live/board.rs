@@ -146,6 +146,20 @@ impl Entry {
         Some(fullpipe_base::limits::about(most))
     }
 
+    /// Bytes of both directions in each of the last `count` intervals before `now`.
+    pub fn course(&self, over: Time, count: usize, now: Time) -> Vec<u64> {
+        let mut bins = vec![0; count];
+        let of = |own: &Look| own.info.bytes_acked + own.info.bytes_received;
+        for (before, own) in self.looks.iter().zip(self.looks.iter().skip(1)) {
+            let ago = now.0.saturating_sub(own.time.0) / over.0.max(1);
+            let bin = usize::try_from(ago).ok().and_then(|ago| count.checked_sub(ago + 1));
+            if let Some(bin) = bin {
+                bins[bin] += of(own).saturating_sub(of(before));
+            }
+        }
+        bins
+    }
+
     /// Bytes of both directions since the first look that is kept.
     pub fn moved(&self) -> u64 {
         let of = |own: &TcpInfo| own.bytes_acked + own.bytes_received;
@@ -323,6 +337,8 @@ mod tests {
         assert_eq!(own.figures(Time::secs(1)).sent, 200_000.0);
         assert_eq!(own.figures(Time::ms(500)).sent, 200_000.0);
         assert_eq!(own.figures(Time::secs(60)).sent, 800_000.0, "since the first look");
+        let course = own.course(Time::secs(1), 3, Time::ms(1500));
+        assert_eq!(course, [0, 1_000_000, 200_000], "each look counts when it is taken");
 
         board.close(&[1; 8], Time::secs(2));
         let closed = board.get(&[1; 8]).expect("the connection").figures(Time::secs(1));

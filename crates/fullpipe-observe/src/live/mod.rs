@@ -21,7 +21,7 @@ pub use watcher::{Wanted, Watcher};
 use crate::device::Devices;
 use crate::process::Process;
 use crate::qdisc::Qdisc;
-use crate::sockets::Connection;
+pub use crate::sockets::Connection;
 use crate::sysctls::Sysctls;
 use fullpipe_base::units::Time;
 use std::net::IpAddr;
@@ -69,7 +69,12 @@ pub struct Host {
 
 impl Host {
     /// Settings of the calling thread's namespace, with the device towards an address.
-    pub fn towards(peer: IpAddr, devices: Option<&mut Devices>) -> Host {
+    pub fn here(peer: IpAddr) -> Host {
+        Host::towards(peer, Devices::open().ok().as_mut())
+    }
+
+    /// Settings, with what these devices show.
+    fn towards(peer: IpAddr, devices: Option<&mut Devices>) -> Host {
         let mut host = Host { sysctls: Sysctls::now(), ..Host::default() };
         if let Some(devices) = devices {
             host.device = devices.towards(peer).ok().flatten();
