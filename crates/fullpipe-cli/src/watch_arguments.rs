@@ -7,6 +7,8 @@ use crate::quantity;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use fullpipe::base::units::Time;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 
 const CODES: &str = "\
 On a terminal: up and down choose a connection, Enter shows its course and its verdict, Esc goes back, s sorts by the
@@ -23,6 +25,8 @@ Exit codes: 0 it was ended, 2 bad input, 3 the environment cannot.";
   fullpipe watch --dst 192.0.2.7:443             those to one end, also ones that begin later
   fullpipe watch --pid 4711 --sort retrans       those of a process, in its network namespace
   fullpipe watch --plain --every 5s --top 3 >> log   lines, without end
+  fullpipe watch --prometheus 127.0.0.1:9101 --plain   figures for Prometheus
+  fullpipe watch --save slow                     keep trace and report for `fullpipe report slow`
   fullpipe watch --json --for 10s | jq .connections[0].limit\n\n")]
 pub struct WatchArguments {
     /// The other end of the connections; or both ends: own address and port, then those of the other host
@@ -40,7 +44,7 @@ pub struct WatchArguments {
     /// Column by which connections are sorted, the largest value first
     #[arg(long, value_name = "COLUMN", default_value = columns::RATE, value_parser = sortable())]
     pub sort: &'static columns::Column,
-    /// Print that many connections at most [default: 10]
+    /// Print that many connections at most, and keep so many with --save [default: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub top: Option<u16>,
     /// Print lines, also on a terminal
@@ -49,6 +53,13 @@ pub struct WatchArguments {
     /// Print one JSON object a line, for each picture
     #[arg(long, conflicts_with = "plain")]
     pub json: bool,
+    /// Keep traces, verdicts and report of the busiest connections in this directory, which must be new or empty: the last
+    /// hour at most, as far as 100,000 looks reach
+    #[arg(long, value_name = "DIR")]
+    pub save: Option<PathBuf>,
+    /// Serve the figures to Prometheus: http://ADDR:PORT/metrics has the 1,000 busiest connections
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub prometheus: Option<SocketAddr>,
     /// Colours of the screen; NO_COLOR turns them off, too
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = ["auto", "never"])]
     pub color: String,

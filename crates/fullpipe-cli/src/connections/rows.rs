@@ -89,7 +89,10 @@ pub struct Rows<'a> {
 impl<'a> Rows<'a> {
     /// The connections of a board, by that column; `filter` is a part of what a row names.
     pub fn of(board: &'a Board, over: Time, sort: &Column, filter: &str) -> Rows<'a> {
-        let all: Vec<Row> = board.entries().map(|own| Row::of(own, over)).collect();
+        // Closed ones stay for two intervals, so that they are seen to go.
+        let is_old = |at: Time| board.now() >= at + over + over;
+        let entries = board.entries().filter(|own| !own.closed.is_some_and(is_old));
+        let all: Vec<Row> = entries.map(|own| Row::of(own, over)).collect();
         let total = [
             all.iter().map(|own| own.figures.sent).sum(),
             all.iter().map(|own| own.figures.received).sum(),

@@ -15,7 +15,8 @@ use fullpipe::analysis::document::{Document, Run};
 use fullpipe::observation::{self, Judged, Observation};
 use fullpipe::report::html;
 use fullpipe::results::provenance::Provenance;
-use fullpipe::results::rundir::{self, Place, RunDir};
+use fullpipe::results::rundir::{self, Place, RunDir, Writer};
+use fullpipe::trace::recording::Recording;
 use search::Watched;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
@@ -122,12 +123,39 @@ pub(crate) fn keep(
     judged: &[Judged],
     provenance: Provenance,
 ) -> Result<PathBuf, Failure> {
-    let writer = place.create()?;
-    let _removed_by_signal = Temporary::new(writer.directory());
-    for own in judged {
-        writer.run(&own.run, None, &own.recording)?;
+    let keeping = Keeping::begin(place)?;
+    judged.iter().try_for_each(|own| keeping.add(&own.run, &own.recording))?;
+    keeping.finish(document, &provenance)
+}
+
+/// A run directory that is being written.
+pub(crate) struct Keeping {
+    writer: Writer,
+    _removed_by_signal: Temporary,
+}
+
+impl Keeping {
+    /// An empty directory, which a second signal removes.
+    pub(crate) fn begin(place: &Place) -> Result<Keeping, Failure> {
+        let writer = place.create()?;
+        let _removed_by_signal = Temporary::new(writer.directory());
+        Ok(Keeping { writer, _removed_by_signal })
     }
-    let report = html::render_in_place(document, "");
-    let kept = writer.finish(document, &provenance, &report)?;
-    Ok(Path::new(&kept).to_path_buf())
+
+    /// Writes a run with its trace.
+    pub(crate) fn add(&self, run: &Run, recording: &Recording) -> Result<(), Failure> {
+        self.writer.run(run, None, recording)?;
+        Ok(())
+    }
+
+    /// Writes the document and the report, and gives the directory its name.
+    pub(crate) fn finish(
+        self,
+        document: &Document,
+        provenance: &Provenance,
+    ) -> Result<PathBuf, Failure> {
+        let report = html::render_in_place(document, "");
+        let kept = self.writer.finish(document, provenance, &report)?;
+        Ok(Path::new(&kept).to_path_buf())
+    }
 }

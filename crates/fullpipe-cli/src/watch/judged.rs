@@ -1,19 +1,26 @@
 //! The looks that are kept as an observation, judged as `fullpipe diagnose` does.
 
-use crate::diagnose::text;
+use crate::diagnose::{Keeping, text};
+use crate::failure::Failure;
 use fullpipe::analysis::document::Run;
 use fullpipe::base::units::Time;
-use fullpipe::observation::live::{Board, Cookie, Host};
+use fullpipe::observation::live::{Board, Cookie, Entry, Host, Lateness};
 use fullpipe::observation::{self, Judged, Manner, Namespace, Observation, Unable};
 use fullpipe::report::terminal::Style;
+use fullpipe::results::provenance::Provenance;
+use fullpipe::results::rundir::Place;
 use fullpipe::trace::recording::Recording;
-use std::net::IpAddr;
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Time that a verdict is about.
 const SPAN: Time = Time::secs(10);
 /// Least time that has a verdict.
 const SHORTEST: Time = Time::ms(500);
+/// Other connections in the trace of a kept one.
+const BESIDE: usize = 16;
 
 /// The host of the connections: its settings are those of a namespace.
 #[derive(Debug, Default)]
@@ -48,6 +55,73 @@ impl Hosts {
         let manner = Manner { every: self.every, lasts };
         Observation { followed, recording, judged, manner }
     }
+}
+
+/// Place and origin of a result.
+pub struct Kept<'a> {
+    /// Its directory.
+    pub place: &'a Place,
+    /// How it was made.
+    pub provenance: Provenance,
+}
+
+impl Hosts {
+    /// Keeps the busiest connections, `most` of them, each as a run beside some others; none where no data has moved.
+    ///
+    /// # Errors
+    /// The directory cannot be written.
+    pub fn keep(
+        &self,
+        board: &Board,
+        most: usize,
+        lateness: Lateness,
+        kept: &Kept,
+    ) -> Result<Option<PathBuf>, Failure> {
+        let busiest = busiest(board);
+        if busiest.is_empty() {
+            return Ok(None);
+        }
+        let keeping = Keeping::begin(kept.place)?;
+        let begun = |own: &Cookie| board.get(own)?.looks().next().map(|own| own.time);
+        let (mut runs, mut names) = (Vec::new(), Vec::new());
+        for own in busiest.iter().take(most) {
+            let others = busiest.iter().filter(|other| *other != own).take(BESIDE);
+            let chosen: Vec<Cookie> = std::iter::once(own).chain(others).copied().collect();
+
+            // One trace at a time is in memory.
+            let from = begun(own).unwrap_or(Time::ZERO);
+            let mut observation = self.observation(board, &chosen, 1, from);
+            observation.followed.lateness = lateness;
+            for judged in observation.runs() {
+                // Ends are used again, and the busier connection of the two is kept.
+                if names.contains(&judged.run.variant) {
+                    continue;
+                }
+                keeping.add(&judged.run, &judged.recording)?;
+                names.push(judged.run.variant.clone());
+                runs.push(judged.run);
+            }
+        }
+        let document = observation::document(&format!("Connection {}", names.join(", ")), runs);
+        keeping.finish(&document, &kept.provenance).map(Some)
+    }
+}
+
+/// Connections on which data has moved, the busiest first. Where both ends are there, the sending one stands for both.
+fn busiest(board: &Board) -> Vec<Cookie> {
+    let awake: Vec<&Entry> = board.entries().filter(|own| own.moved() > 0).collect();
+    let sends = |own: &Entry| {
+        let [sent, received] = own.sent_and_received();
+        sent > received
+    };
+    let sending = awake.iter().filter(|own| sends(own));
+    let sending: BTreeSet<[SocketAddr; 2]> =
+        sending.map(|own| [own.first.here, own.first.there]).collect();
+    let is_mirror = |own: &Entry| sending.contains(&[own.first.there, own.first.here]);
+    let mut busiest: Vec<&Entry> =
+        awake.into_iter().filter(|own| sends(own) || !is_mirror(own)).collect();
+    busiest.sort_by_key(|own| std::cmp::Reverse(own.moved()));
+    busiest.iter().map(|own| own.first.cookie).collect()
 }
 
 /// Verdict on the last seconds of a connection; empty where they are too few.

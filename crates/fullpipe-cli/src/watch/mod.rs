@@ -5,40 +5,54 @@
 //! | `plain.rs` | pictures as text and as JSON |
 //! | `screen.rs`, `app.rs` | the terminal: its pictures, and what keys do |
 //! | `list.rs`, `detail.rs` | all connections, and one of them, on the screen |
-//! | `judged.rs` | the kept looks as an observation, judged |
+//! | `judged.rs` | the kept looks as an observation, judged or written |
+//! | `prometheus.rs` | the figures over HTTP |
 
 mod app;
 mod detail;
 mod judged;
 mod list;
 mod plain;
+mod prometheus;
 mod screen;
 
-use crate::diagnose::search;
+use crate::connections::columns::TABLE;
+use crate::connections::rows::Rows;
+use crate::diagnose::{self, search};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::Output;
+use crate::output::{Output, note};
 use crate::watch_arguments::WatchArguments;
 use app::App;
 use fullpipe::base::units::Time;
 use fullpipe::observation::live::{Board, Room, Wanted, Watcher};
 use fullpipe::observation::{Sockets, Unable};
-use judged::Hosts;
+use fullpipe::results::provenance::Provenance;
+use fullpipe::results::rundir::Place;
+use judged::{Hosts, Kept};
 use plain::Lines;
+use prometheus::Exporter;
 use std::io::{IsTerminal, stdin, stdout};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
 /// Longest time between two looks, and that of verdicts.
 const LOOKS: Time = Time::ms(500);
 const LOOKS_OF_VERDICTS: Time = Time::ms(100);
-/// Looks that are kept: of all connections, and of one.
-const LOOKS_KEPT: usize = 120_000;
+/// Looks that are kept of all connections.
+const LOOKS_KEPT: usize = 100_000;
+/// Looks that are kept of one connection: two minutes of ten a second, and an hour where they are to be written.
 const LOOKS_EACH: usize = 1_200;
+const LOOKS_WRITTEN: usize = 36_000;
+/// Connections of a picture in lines, and of a result, where nothing is said.
+const TOP: u16 = 10;
 
 /// Watches until it is to end.
 pub fn watch(arguments: &WatchArguments, output: &Output) -> Result<(), Failure> {
     arguments.check().map_err(Failure::Input)?;
+    let place = arguments.save.clone().map(Place::Exactly);
+    place.as_ref().map_or(Ok(()), Place::check)?;
     interrupt::listen("")?;
+    let (started, clock) = (SystemTime::now(), Instant::now());
     let is_terminal = stdin().is_terminal() && stdout().is_terminal();
     let is_dumb = std::env::var("TERM").is_ok_and(|own| own == "dumb");
     let on_screen = is_terminal && !is_dumb && !arguments.plain && !arguments.json;
@@ -50,6 +64,10 @@ pub fn watch(arguments: &WatchArguments, output: &Output) -> Result<(), Failure>
             screen::show(&mut pictures, App::new(arguments.sort, arguments.every, color, sought))
         }
         false => pictures.each(&mut Lines::new(arguments, output)),
+    }?;
+    match place {
+        Some(place) => pictures.keep(&place, started, clock.elapsed()),
+        None => Ok(()),
     }
 }
 
@@ -83,6 +101,7 @@ struct Pictures<'a> {
     arguments: &'a WatchArguments,
     watcher: Watcher,
     hosts: Hosts,
+    exporter: Option<Exporter>,
 }
 
 impl<'a> Pictures<'a> {
@@ -97,13 +116,20 @@ impl<'a> Pictures<'a> {
         };
 
         // Pictures are at looks, so looks divide the time between them.
-        let longest = if has_verdicts { LOOKS_OF_VERDICTS } else { LOOKS };
+        let is_written = arguments.save.is_some();
+        let longest = if has_verdicts || is_written { LOOKS_OF_VERDICTS } else { LOOKS };
         let looks = arguments.every.0.div_ceil(longest.0);
         let every = Duration::from_nanos(arguments.every.0 / looks);
-        let room = Room { all: LOOKS_KEPT, each: LOOKS_EACH, closed: Time(2 * arguments.every.0) };
+        let room = match is_written {
+            true => Room { all: LOOKS_KEPT, each: LOOKS_WRITTEN, closed: Time::NEVER },
+            false => {
+                Room { all: LOOKS_KEPT, each: LOOKS_EACH, closed: Time(2 * arguments.every.0) }
+            }
+        };
         let wanted = Wanted { selection, pid: choice.pid };
         let watcher = Watcher::new(sockets.map_err(failure)?, wanted, every, room);
-        Ok(Pictures { arguments, watcher, hosts: Hosts { namespace, every } })
+        let exporter = arguments.prometheus.map(Exporter::bind).transpose()?;
+        Ok(Pictures { arguments, watcher, hosts: Hosts { namespace, every }, exporter })
     }
 
     /// Shows a picture at each interval until the watch is to end.
@@ -112,6 +138,7 @@ impl<'a> Pictures<'a> {
         let mut next = every;
         self.watcher.look().map_err(failure)?;
         shows.begin(&self.watcher.board, self.watcher.now(), hosts)?;
+        self.export();
         loop {
             let mut failed = None;
             let is_over = |now| self.arguments.lasts.is_some_and(|own| next > own && now >= own);
@@ -132,8 +159,30 @@ impl<'a> Pictures<'a> {
                 // A picture that is late does not delay the next ones.
                 next = Time(every.0 * (now.0 / every.0 + 1));
                 shows.picture(&self.watcher.board, now, hosts)?;
+                self.export();
             }
         }
+    }
+
+    /// Hands the figures to Prometheus.
+    fn export(&self) {
+        if let Some(exporter) = &self.exporter {
+            exporter.update(&Rows::of(&self.watcher.board, self.arguments.every, &TABLE[0], ""));
+        }
+    }
+
+    /// Keeps the busiest connections as a result.
+    fn keep(&self, place: &Place, started: SystemTime, lasted: Duration) -> Result<(), Failure> {
+        let (board, lateness) = (&self.watcher.board, self.watcher.lateness());
+        let most = usize::from(self.arguments.top.unwrap_or(TOP));
+        let provenance = Provenance::here(diagnose::command(), started, lasted);
+        match self.hosts.keep(board, most, lateness, &Kept { place, provenance })? {
+            Some(kept) => {
+                note(&format!("kept: {}; `fullpipe report` shows it again", kept.display()));
+            }
+            None => note("note: nothing is kept: no data has moved"),
+        }
+        Ok(())
     }
 }
 

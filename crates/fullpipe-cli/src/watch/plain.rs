@@ -1,7 +1,7 @@
 //! Pictures as lines of text, or as one line of JSON.
 
-use super::Shows;
 use super::judged::Hosts;
+use super::{Shows, TOP};
 use crate::connections::columns::TABLE;
 use crate::connections::rows::{Row, Rows};
 use crate::connections::table::Layout;
@@ -12,9 +12,6 @@ use fullpipe::base::units::Time;
 use fullpipe::numbers::{count, rate, short};
 use fullpipe::observation::live::Board;
 use serde_json::{Map, Value, json};
-
-/// Connections of a picture where nothing is said.
-const TOP: u16 = 10;
 
 /// Pictures one below the other.
 pub struct Lines<'a> {

@@ -170,3 +170,93 @@ fn a_terminal_is_as_it_was_after_each_end() {
         assert_eq!(child.wait().expect("an end").code(), Some(0), "{end:?}");
     }
 }
+
+#[test]
+fn a_watch_is_kept_as_a_result() {
+    let (desk, busy) = (Desk::new(), Busy::new(Duration::ZERO, Duration::from_millis(20)));
+    let words = ["watch", "--port", &busy.port(), "--for", "3s", "--top", "1", "--save", "kept"];
+    let call = desk.call(&words);
+    if !is_shown(&call) {
+        return;
+    }
+    call.ends_with(0).complains(&["kept: kept; `fullpipe report` shows it again"]);
+    let report = desk.call(&["report", "kept", "--brief"]).ends_with(0).stdout;
+    assert!(report.contains("receiving program"), "{report}");
+    let names = desk.names("kept");
+    for name in ["summary.json", "report.html"] {
+        assert!(names.iter().any(|own| own == name), "{names:?}");
+    }
+    let again = desk.call(&["watch", "--for", "1s", "--save", "kept"]);
+    again.ends_with(2).complains(&["is there already and not empty"]);
+    let none = desk.call(&["watch", "--port", "1", "--for", "1s", "--save", "none"]).ends_with(0);
+    none.complains(&["nothing is kept"]);
+}
+
+/// Answer of the exporter.
+fn scraped(port: u16, path: &str) -> String {
+    let begun = Instant::now();
+    let mut stream = loop {
+        match TcpStream::connect(("127.0.0.1", port)) {
+            Ok(stream) => break stream,
+            Err(why) => assert!(begun.elapsed() < Duration::from_secs(10), "{why}"),
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: here\r\n\r\n").expect("written");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("an answer");
+    text
+}
+
+/// A port that is free now.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
+    listener.local_addr().expect("an address").port()
+}
+
+#[test]
+fn prometheus_gets_base_units_and_a_taken_port_is_refused() {
+    let (desk, busy) = (Desk::new(), Busy::new(NOW_AND_THEN, Duration::ZERO));
+    let port = free_port();
+    let address = format!("127.0.0.1:{port}");
+    let own = busy.port();
+    let words = ["watch", "--port", &own, "--every", "200ms", "--prometheus", &address];
+    let mut child = desk.start(&words);
+    let mut pictures = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    if pictures.next().is_none() {
+        return assert!(!is_shown(&Call::wait(child)));
+    }
+    let text = scraped(port, "/metrics");
+    let (head, body) = text.split_once("\r\n\r\n").expect("a body");
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+    assert!(head.contains(&format!("Content-Length: {}", body.len())), "{head}");
+    let labels = format!(
+        "local_address=\"127.0.0.1\",local_port=\"{}\",peer_address=\"127.0.0.1\",peer_port=\"{own}\"",
+        busy.client
+    );
+    let value = |name: &str| -> f64 {
+        let start = format!("fullpipe_tcp_{name}{{{labels}}} ");
+        let line = body.lines().find_map(|line| line.strip_prefix(&start));
+        line.unwrap_or_else(|| panic!("no {start} in {body}")).parse().expect("a number")
+    };
+    assert!(value("cwnd_segments") >= 1.0 && value("rtt_seconds") < 1.0, "{body}");
+    let bytes = value("acknowledged_bytes_total");
+    assert!(bytes > 10_000.0, "{body}");
+    assert!(body.contains("# TYPE fullpipe_tcp_acknowledged_bytes_total counter\n"), "{body}");
+    assert!(body.contains("\nfullpipe_tcp_connections 2\n"), "{body}");
+
+    // Each sample belongs to a metric that is described once.
+    let metrics: Vec<&str> = body.lines().filter_map(|own| own.strip_prefix("# TYPE ")).collect();
+    let names: std::collections::BTreeSet<&str> =
+        metrics.iter().filter_map(|own| own.split(' ').next()).collect();
+    assert_eq!(names.len(), metrics.len());
+    for line in body.lines().filter(|line| !line.starts_with('#')) {
+        assert!(line.split(['{', ' ']).next().is_some_and(|own| names.contains(own)), "{line}");
+    }
+    assert!(scraped(port, "/").starts_with("HTTP/1.1 404 "));
+
+    let taken = desk.call(&["watch", "--for", "1s", "--prometheus", &address]);
+    taken.ends_with(3).complains(&[&address, "another program has this port"]);
+    interrupt(&child);
+    assert_eq!(child.wait().expect("an end").code(), Some(0));
+}

@@ -160,10 +160,16 @@ impl Entry {
         bins
     }
 
+    /// Bytes sent and received since the first look that is kept.
+    pub fn sent_and_received(&self) -> [u64; 2] {
+        let of = |own: &TcpInfo| [own.bytes_acked, own.bytes_received];
+        let [first, last] = [&self.looks[0], self.last()].map(|own| of(&own.info));
+        [0, 1].map(|at| last[at].saturating_sub(first[at]))
+    }
+
     /// Bytes of both directions since the first look that is kept.
     pub fn moved(&self) -> u64 {
-        let of = |own: &TcpInfo| own.bytes_acked + own.bytes_received;
-        of(&self.last().info).saturating_sub(of(&self.looks[0].info))
+        self.sent_and_received().iter().sum()
     }
 }
 
@@ -197,12 +203,14 @@ pub struct Board {
     room: Room,
     /// Looks that a connection may keep now.
     each: usize,
+    /// Moment of the last looks.
+    now: Time,
 }
 
 impl Board {
     /// A board without connections.
     pub fn new(room: Room) -> Board {
-        Board { entries: BTreeMap::new(), room, each: room.each }
+        Board { entries: BTreeMap::new(), room, each: room.each, now: Time::ZERO }
     }
 
     /// The connections, in the order of their cookies.
@@ -213,6 +221,11 @@ impl Board {
     /// The connections, for their names.
     pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
         self.entries.values_mut()
+    }
+
+    /// Moment of the last looks.
+    pub fn now(&self) -> Time {
+        self.now
     }
 
     /// The connection of a socket.
@@ -237,6 +250,7 @@ impl Board {
 
     /// Forgets what does not fit the room any more.
     pub fn tidy(&mut self, now: Time) {
+        self.now = now;
         let kept = self.room.closed;
         let is_kept = |own: &Entry| own.closed.is_none_or(|at| now.0 < at.0.saturating_add(kept.0));
         self.entries.retain(|_, own| is_kept(own));
