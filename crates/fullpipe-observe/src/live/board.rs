@@ -126,10 +126,12 @@ impl Entry {
         if info.state == state::SYN_SENT {
             return Some(Derived::Connecting.about());
         }
-        if received > sent {
-            // The window is advertised from the room that unread data leaves.
-            let unread = info.receiver_socket().unread;
-            return (unread > info.rcv_wnd.into()).then(|| Derived::Reader.about());
+
+        // Unread data takes its room from the window. Before Linux 6.2 the kernel does not show the window.
+        let unread = info.receiver_socket().unread;
+        let is_slow = unread > 0 && 2 * unread >= info.rcv_wnd.into();
+        if received > sent || is_slow && sent + received == 0.0 {
+            return is_slow.then(|| Derived::Reader.about());
         }
         let mut looks = self.looks.iter().skip_while(|own| own.time < from);
         let base = looks.next()?;
@@ -402,6 +404,10 @@ mod tests {
         );
         assert_eq!(limit([sent(9), sent(9), sent(9)]), Some("idle"));
 
+        // A reader that has stopped moves nothing.
+        let unread = TcpInfo { rqueue: 60_000, rcv_wnd: 1000, bytes_received: 70_000, ..sent(9) };
+        assert_eq!(limit([unread.clone(), unread.clone(), unread]), Some("reader"));
+
         // The receiving end knows only whether its own program reads.
         let receives = |bytes: u64, rqueue: u32| TcpInfo {
             bytes_received: bytes,
@@ -410,8 +416,10 @@ mod tests {
             ..TcpInfo::default()
         };
         assert_eq!(limit([receives(0, 0), receives(5, 0), receives(10, 0)]), None);
-        let slow = [receives(0, 0), receives(5000, 0), receives(10_000, 9_000)];
-        assert_eq!(limit(slow), Some("reader"));
+        for (rqueue, expected) in [(9_000, Some("reader")), (500, Some("reader")), (499, None)] {
+            let slow = [receives(0, 0), receives(5000, 0), receives(10_000, rqueue)];
+            assert_eq!(limit(slow), expected, "{rqueue}");
+        }
     }
 
     #[derive(Default)]

@@ -74,6 +74,7 @@ impl Watcher {
             true => self.dump(now)?,
             false => self.follow(now)?,
         }
+        self.name();
         self.board.tidy(now);
         Ok(())
     }
@@ -100,9 +101,7 @@ impl Watcher {
         let open = self.board.entries().filter(|own| own.closed.is_none());
         let missing = open.map(|own| &own.first).filter(|own| is_missing(own));
         let missing: Vec<Connection> = missing.cloned().collect();
-        missing.iter().try_for_each(|own| self.one(now, own))?;
-        self.name();
-        Ok(())
+        missing.iter().try_for_each(|own| self.one(now, own))
     }
 
     /// Looks at the busy sockets.
