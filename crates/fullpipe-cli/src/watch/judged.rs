@@ -139,3 +139,82 @@ pub fn verdict(board: &Board, chosen: Cookie, now: Time, hosts: &Hosts, width: u
     let style = Style { width, color: false };
     text::text(&document, &observation, &judged, style)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fullpipe::observation::live::{Connection, Room};
+    use fullpipe::observation::tcp_info::TcpInfo;
+
+    const ROOM: Room = Room { all: 10_000, each: 1_000, closed: Time::NEVER };
+
+    fn connection(ports: [u16; 2], info: TcpInfo) -> Connection {
+        Connection {
+            here: ([127, 0, 0, 1], ports[0]).into(),
+            there: ([127, 0, 0, 1], ports[1]).into(),
+            cookie: [ports[0] as u8; 8],
+            inode: 0,
+            congestion: "cubic".into(),
+            info: TcpInfo { state: 1, ..info },
+        }
+    }
+
+    /// A sender that the other end's window of 64 KiB stops for the whole of each 50 ms round trip.
+    fn stopped(ms: u64) -> TcpInfo {
+        TcpInfo {
+            snd_mss: 1448,
+            rcv_mss: 536,
+            pmtu: 1500,
+            advmss: 1448,
+            snd_cwnd: 200,
+            snd_ssthresh: 0x7fff_ffff,
+            unacked: 45,
+            notsent_bytes: 500_000,
+            rtt: 50_000,
+            min_rtt: 50_000,
+            rto: 250_000,
+            snd_wnd: 65_536,
+            options: 7,
+            snd_wscale: 7,
+            rcv_wscale: 7,
+            busy_time: 1000 * ms,
+            rwnd_limited: 1000 * ms,
+            bytes_acked: 1311 * ms,
+            bytes_sent: 1311 * ms + 65_160,
+            data_segs_out: 1311 * ms / 1448 + 45,
+            segs_in: 1311 * ms / 2896,
+            delivered: 1311 * ms / 1448,
+            ..TcpInfo::default()
+        }
+    }
+
+    fn board(lasts: u64) -> Board {
+        let mut board = Board::new(ROOM);
+        for ms in (0..=lasts).step_by(100) {
+            board.look(Time::ms(ms), connection([1, 2], stopped(1000 + ms)));
+        }
+        board
+    }
+
+    #[test]
+    fn the_verdict_is_that_of_diagnose_and_needs_some_time() {
+        let hosts = Hosts { namespace: None, every: Duration::from_millis(100) };
+        let of = |lasts| verdict(&board(lasts), [1; 8], Time::ms(lasts), &hosts, 80);
+        let text = of(20_000);
+        assert!(text.starts_with("10.5 Mb/s. ") && text.contains("window"), "{text}");
+        assert!(text.contains("127.0.0.1:1 > 127.0.0.1:2: sends 10.5 Mb/s"), "{text}");
+        assert_eq!(of(400), "");
+    }
+
+    #[test]
+    fn the_sending_end_stands_for_a_connection() {
+        let mut board = board(1000);
+        for (ms, bytes) in [(0, 0), (1000, 9_000_000)] {
+            let received = TcpInfo { bytes_received: bytes, ..TcpInfo::default() };
+            board.look(Time::ms(ms), connection([2, 1], received.clone()));
+            board.look(Time::ms(ms), connection([3, 9], received));
+            board.look(Time::ms(ms), connection([4, 9], TcpInfo::default()));
+        }
+        assert_eq!(busiest(&board), [[3; 8], [1; 8]]);
+    }
+}
