@@ -51,6 +51,20 @@ impl Output {
         self.write(|out| out.write_all(text.as_bytes()))
     }
 
+    /// Writes a part of a result without an end; false if its reader has seen enough.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn print_on(&self, text: &str) -> Result<bool, Failure> {
+        let mut is_read = true;
+        self.write(|out| {
+            let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+            is_read = !matches!(&written, Err(why) if why.kind() == ErrorKind::BrokenPipe);
+            written
+        })?;
+        Ok(is_read)
+    }
+
     /// Writes a document as text of that extent.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use crate::connections::columns::TABLE;
 use crate::connections::rows::{Row, Rows};
 use crate::connections::table::Layout;
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::output::Output;
 use crate::watch_arguments::WatchArguments;
 use fullpipe::base::units::Time;
@@ -21,12 +22,14 @@ pub struct Lines<'a> {
     last: Time,
     /// Whether it had no connection.
     was_empty: bool,
+    /// Whether somebody reads.
+    is_read: bool,
 }
 
 impl<'a> Lines<'a> {
     /// No picture yet.
     pub fn new(arguments: &'a WatchArguments, output: &'a Output) -> Lines<'a> {
-        Lines { arguments, output, last: Time::ZERO, was_empty: false }
+        Lines { arguments, output, last: Time::ZERO, was_empty: false, is_read: true }
     }
 }
 
@@ -38,12 +41,18 @@ impl Shows for Lines<'_> {
         let change = Change::since(board, self.last);
         let (is_empty, was_empty) = (rows.rows.is_empty(), self.was_empty);
         (self.last, self.was_empty) = (now, is_empty);
-        match (arguments.json, is_empty) {
-            (true, _) => output.print(&(json(now, &rows, change, top).to_string() + "\n")),
-            (false, true) if was_empty => Ok(()),
-            (false, true) => output.print(&nothing(now, &arguments.choice.sought(&arguments.ends))),
-            (false, false) => output.print(&text(now, &rows, change, top, output.style().width)),
-        }
+        let picture = match (arguments.json, is_empty) {
+            (true, _) => json(now, &rows, change, top).to_string() + "\n",
+            (false, true) if was_empty => return Ok(()),
+            (false, true) => nothing(now, &arguments.choice.sought(&arguments.ends)),
+            (false, false) => text(now, &rows, change, top, output.style().width),
+        };
+        self.is_read = output.print_on(&picture)?;
+        Ok(())
+    }
+
+    fn goes_on(&mut self, _: &Board, _: Time, _: &Hosts) -> Result<bool, Failure> {
+        Ok(self.is_read && !interrupt::stopped())
     }
 }
 

@@ -99,6 +99,24 @@ fn connections_come_and_go_and_a_signal_ends_the_watch() {
 }
 
 #[test]
+fn a_reader_that_has_seen_enough_ends_the_watch() {
+    let (desk, busy) = (Desk::new(), Busy::new(NOW_AND_THEN, Duration::ZERO));
+    let mut child = desk.start(&["watch", "--port", &busy.port(), "--every", "100ms"]);
+    let mut pictures = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut first = String::new();
+    if pictures.read_line(&mut first).expect("text") == 0 {
+        return assert!(!is_shown(&Call::wait(child)));
+    }
+    drop(pictures);
+    let begun = Instant::now();
+    while child.try_wait().expect("a state").is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Call::wait(child).ends_with(0);
+}
+
+#[test]
 fn wrong_words_are_refused() {
     let desk = Desk::new();
     desk.call(&["watch", "somewhere"]).ends_with(2).complains(&["is no address"]);
