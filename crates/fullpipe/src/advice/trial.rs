@@ -81,7 +81,7 @@ pub enum Stopped {
 pub struct Outcome {
     /// Acknowledged payload of all flows that their programs have read, once they have grown, Mb/s (10^6).
     pub mbit: f64,
-    /// The same from the start on, Mb/s, if the flow lasts as long as the case says and keeps its rate.
+    /// Rate of it from the start on, Mb/s, if the flow lasts as long as the case says and keeps its rate.
     pub mean_mbit: f64,
     /// Median of the smoothed round trip meanwhile, less that without queues, ms; the most of all flows.
     pub queue_ms: f64,
