@@ -126,7 +126,8 @@ fn observe(own: &Named, arguments: &DiagnoseArguments) -> Option<Observation> {
     let followed = live::replay(&looks, every, &mut recording);
     let judged = followed.subjects.len().min(usize::from(arguments.top));
     let every = Duration::from_nanos(every.as_ns());
-    let manner = Manner { every, lasts: every * u32::try_from(looks.len()).unwrap_or(u32::MAX) };
+    let lasts = every * u32::try_from(looks.len()).unwrap_or(u32::MAX);
+    let manner = Manner { every, lasts, always_writes: false };
     Some(Observation { followed, recording, judged, manner })
 }
 

@@ -130,7 +130,7 @@ fn here(arguments: &DiagnoseArguments, selection: &Selection) -> Result<Watched,
     chosen.extend(neighbours.take(BESIDE));
 
     let lasts = Duration::from_nanos(arguments.lasts.as_ns());
-    let manner = Manner { every: EVERY, lasts };
+    let manner = Manner { every: EVERY, lasts, always_writes: false };
     let mut watching = Watching::new(arguments.quiet, judged, lasts);
     let mut recording = Recording::default();
     let followed = follow(&mut sockets, chosen, judged, manner, &mut recording, &mut watching)?;

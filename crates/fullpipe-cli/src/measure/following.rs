@@ -13,14 +13,17 @@ use std::net::SocketAddr;
 /// Shows rows, observes the streams, and ends the test after a signal.
 pub struct Following {
     quiet: bool,
+    /// Whether programs write as fast as they can: no rate was asked for.
+    always_writes: bool,
     rows: Rows,
     observing: Option<Observing>,
 }
 
 impl Following {
-    /// Without any text where it is to be quiet.
-    pub fn new(quiet: bool) -> Following {
-        Following { quiet, rows: Rows::default(), observing: None }
+    /// Without any text where it is to be quiet. A server is asked later.
+    pub fn new(quiet: bool, asked: Option<&Parameters>) -> Following {
+        let always_writes = asked.is_some_and(|own| own.bandwidth.is_none());
+        Following { quiet, always_writes, rows: Rows::default(), observing: None }
     }
 
     /// Verdict on the streams, or the reason why there is none.
@@ -49,6 +52,7 @@ impl Watch for Following {
             bytes => amount(bytes),
         };
         let streams = if asked.parallel == 1 { "" } else { ", in parallel streams" };
+        self.always_writes = asked.bandwidth.is_none();
         self.say(&format!("client {client} {way} {what}{streams}"));
     }
 
@@ -57,7 +61,7 @@ impl Watch for Following {
     }
 
     fn begins(&mut self, streams: &[Stream]) {
-        self.observing = Some(Observing::begin(streams));
+        self.observing = Some(Observing::begin(streams, self.always_writes));
     }
 
     fn ends(&mut self) {

@@ -37,7 +37,8 @@ pub fn measure(arguments: &MeasureArguments, output: &Output) -> Result<(), Fail
 /// Makes one test.
 fn ask(shows: &Shows) -> Result<(), Failure> {
     let wanted = shows.arguments.wanted().map_err(Failure::Input)?;
-    let (mut following, begun) = (Following::new(shows.arguments.quiet), Begun::now());
+    let asked = Some(&wanted.parameters);
+    let (mut following, begun) = (Following::new(shows.arguments.quiet, asked), Begun::now());
     let outcome = client::run(&wanted, &mut following).map_err(failure)?;
     shows.outcome(&outcome, following, &begun)
 }
@@ -48,7 +49,7 @@ fn serve(shows: &Shows) -> Result<(), Failure> {
     let mut server = Server::bind(arguments.port, arguments.every()).map_err(failure)?;
     note(&format!("waiting for clients at port {}", server.port()));
     loop {
-        let (mut following, begun) = (Following::new(arguments.quiet), Begun::now());
+        let (mut following, begun) = (Following::new(arguments.quiet, None), Begun::now());
         let served = server.serve(&mut following).map_err(failure)?;
         let ended = match &served {
             Served::Stopped => return Ok(()),

@@ -5,6 +5,9 @@ use fullpipe::numbers::{count, rate};
 use fullpipe_measure::account::{self, Row};
 use fullpipe_measure::outcome::Stream;
 
+/// Length of a row without data, s, below which it is left out.
+const SHORT: f64 = 0.05;
+
 /// Rows so far.
 #[derive(Debug, Default)]
 pub struct Rows {
@@ -14,6 +17,10 @@ pub struct Rows {
 impl Rows {
     /// Lines of an interval, with a heading before the first.
     pub fn text(&mut self, streams: &[Stream], rows: &[Row]) -> Vec<String> {
+        // What is left of the last interval may be nothing.
+        if rows.iter().all(|row| row.bytes == 0 && row.seconds() < SHORT) {
+            return Vec::new();
+        }
         let several = streams.len() > 1;
         let mut lines = Vec::new();
         if !self.has_heading && !rows.is_empty() {

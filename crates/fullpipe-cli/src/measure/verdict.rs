@@ -43,11 +43,11 @@ impl Control for Until {
 }
 
 impl Observing {
-    /// Begins to look at these streams, in the caller's network namespace.
-    pub fn begin(streams: &[Stream]) -> Observing {
+    /// Begins to look at these streams, in the caller's network namespace; `always_writes`: no rate was asked for.
+    pub fn begin(streams: &[Stream], always_writes: bool) -> Observing {
         let stop = Arc::<AtomicBool>::default();
         let (streams, until) = (streams.to_vec(), Until(stop.clone()));
-        let thread = thread::spawn(move || observe(&streams, until));
+        let thread = thread::spawn(move || observe(&streams, always_writes, until));
         Observing { stop, thread }
     }
 
@@ -73,7 +73,11 @@ impl Observing {
 }
 
 /// Follows the sockets of the streams.
-fn observe(streams: &[Stream], mut until: Until) -> Result<Observation, String> {
+fn observe(
+    streams: &[Stream],
+    always_writes: bool,
+    mut until: Until,
+) -> Result<Observation, String> {
     let failed = |why: Unable| why.to_string();
     let mut sockets = Sockets::open().map_err(failed)?;
     let all = sockets.all().map_err(failed)?;
@@ -86,7 +90,7 @@ fn observe(streams: &[Stream], mut until: Until) -> Result<Observation, String> 
         return Err("streams of TCP alone have one".into());
     }
     let judged = chosen.len();
-    let manner = Manner { every: EVERY, lasts: LONGEST };
+    let manner = Manner { every: EVERY, lasts: LONGEST, always_writes };
     let mut recording = Recording::default();
     let followed = follow(&mut sockets, chosen, judged, manner, &mut recording, &mut until);
     let followed = followed.map_err(failed)?;

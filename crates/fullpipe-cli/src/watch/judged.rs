@@ -52,7 +52,7 @@ impl Hosts {
         let mut recording = Recording::default();
         let followed = board.observed(chosen, from, host, &mut recording);
         let lasts = Duration::from_nanos(followed.lasted.0);
-        let manner = Manner { every: self.every, lasts };
+        let manner = Manner { every: self.every, lasts, always_writes: false };
         Observation { followed, recording, judged, manner }
     }
 }

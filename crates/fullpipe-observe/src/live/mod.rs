@@ -39,6 +39,8 @@ pub struct Manner {
     pub every: Duration,
     /// Length of the observation.
     pub lasts: Duration,
+    /// Whether the sending programs are known to have more to write at all times.
+    pub always_writes: bool,
 }
 
 /// A connection that was followed.

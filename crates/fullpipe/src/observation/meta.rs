@@ -18,10 +18,9 @@ const BIN: Time = Time::ms(250);
 
 /// Facts about the run of the connection at that place; `sends`: this host's data is what it is about.
 pub(super) fn of(own: &Observation, subject: usize, sends: bool) -> RunMeta {
-    let host = &own.followed.host;
     let subjects = own.order(subject).into_iter().map(|at| &own.followed.subjects[at]);
     let flows: Vec<FlowMeta> =
-        subjects.enumerate().flat_map(|(place, it)| flows(host, it, place)).collect();
+        subjects.enumerate().flat_map(|(place, it)| flows(own, it, place)).collect();
     let judged = &own.followed.subjects[subject];
     let mss = if sends { judged.last.info.snd_mss } else { judged.last.info.rcv_mss };
     let every = Time(own.manner.every.as_nanos() as u64);
@@ -81,7 +80,8 @@ fn name(own: &Subject, sends: bool) -> String {
 }
 
 /// The two flows of a connection: own data first.
-fn flows(host: &Host, own: &Subject, place: usize) -> [FlowMeta; 2] {
+fn flows(all: &Observation, own: &Subject, place: usize) -> [FlowMeta; 2] {
+    let host = &all.followed.host;
     let there = own.first.there.ip().to_string();
     let first = &own.first.info;
     let earlier =
@@ -101,7 +101,7 @@ fn flows(host: &Host, own: &Subject, place: usize) -> [FlowMeta; 2] {
         shaper: None,
         settings: settings(host, own, 0),
         earlier: earlier(first.bytes_acked, first.total_retrans),
-        pasted: Pasted::default(),
+        pasted: Pasted { always_writes: all.manner.always_writes, ..Pasted::default() },
     };
     let received = FlowMeta {
         name: name(own, false),
