@@ -240,10 +240,14 @@ impl Samples {
             let flow = self.flows.get_mut(usize::from(event.flow));
             flow.into_iter().for_each(|flow| flow.begin(event.time));
         }
-        let (mss, turns) = (self.mss, &mut self.turns);
+        let (mss, turns) = (self.mss, &self.turns);
         let sampled = self.flows.iter_mut().enumerate().filter(|(i, _)| turns.has_sample(*i));
         let sampled = sampled.map(|(i, flow)| flow.sample(time, i as u16, mss));
         let (samples, changes): (Vec<_>, Vec<_>) = sampled.unzip();
+        for sample in &samples {
+            let is_read = sample.bytes_delivered >= sample.bytes_acked;
+            self.turns.taken(usize::from(sample.flow), is_read);
+        }
         events.extend(changes.into_iter().flatten());
 
         // Changes of state become events as well, so all are brought in order of time.

@@ -13,7 +13,7 @@ enum Part {
     Waits,
     /// All: the flow has begun, or follows no flow.
     Lives,
-    /// One more: the next flow has begun.
+    /// Samples until the other end has read all, one at least: the next flow has begun.
     Ends,
     /// None: the flow had its last sample.
     Over,
@@ -65,14 +65,18 @@ impl Turns {
         }
     }
 
-    /// Whether a flow has the sample that is due. The last sample of a flow counts as taken.
-    pub fn has_sample(&mut self, flow: usize) -> bool {
-        let Some(part) = self.parts.get_mut(flow) else { return true };
-        let has = matches!(part, Part::Lives | Part::Ends);
-        if *part == Part::Ends {
+    /// Whether a flow has the sample that is due.
+    pub fn has_sample(&self, flow: usize) -> bool {
+        let part = self.parts.get(flow);
+        part.is_none_or(|part| matches!(part, Part::Lives | Part::Ends))
+    }
+
+    /// Takes the sample that was due: of a flow that ends it is the last one, if the other end has read all (`is_read`).
+    pub fn taken(&mut self, flow: usize, is_read: bool) {
+        let Some(part) = self.parts.get_mut(flow) else { return };
+        if *part == Part::Ends && is_read {
             *part = Part::Over;
         }
-        has
     }
 }
 
@@ -87,7 +91,14 @@ mod tests {
 
     /// Flows of which the next sample has a row.
     fn due(turns: &mut Turns, flows: usize) -> Vec<usize> {
-        (0..flows).filter(|flow| turns.has_sample(*flow)).collect()
+        of(turns, flows, true)
+    }
+
+    /// Flows of which the next sample has a row, where all is read, or data waits.
+    fn of(turns: &mut Turns, flows: usize, is_read: bool) -> Vec<usize> {
+        let due: Vec<usize> = (0..flows).filter(|flow| turns.has_sample(*flow)).collect();
+        due.iter().for_each(|flow| turns.taken(*flow, is_read));
+        due
     }
 
     #[test]
@@ -100,6 +111,17 @@ mod tests {
         turns.event(&began(2));
         assert_eq!(due(&mut turns, 4), [1, 2, 3]);
         assert_eq!(due(&mut turns, 4), [2, 3]);
+    }
+
+    /// A reader is slower than the connection.
+    #[test]
+    fn a_flow_has_samples_until_all_is_read() {
+        let mut turns = Turns::new(&[None; 2], &[None, Some(0)]);
+        turns.event(&began(1));
+        assert_eq!(of(&mut turns, 2, false), [0, 1]);
+        assert_eq!(of(&mut turns, 2, false), [0, 1]);
+        assert_eq!(of(&mut turns, 2, true), [0, 1]);
+        assert_eq!(of(&mut turns, 2, true), [1]);
     }
 
     #[test]

@@ -77,6 +77,7 @@ impl Sampler {
             if let Some(booked) = limits.of(flow) {
                 sample.limits = booked;
             }
+            self.turns.taken(flow, sample.bytes_delivered >= sample.bytes_acked);
             sink.flow(&sample);
         }
         let samples = Self::stage_samples(run, now);
