@@ -237,9 +237,9 @@ fn names_it(case: &Case) -> Option<Named> {
     })
 }
 
-/// Whether a case's verdict names the cure that people found, or they found none.
-pub fn leads_to_the_cure(case: &Case) -> bool {
-    names_it(case) != Some(Named::Nowhere)
+/// Whether a case's verdict names the cure that people found; none where they found none.
+pub fn names_the_cure(case: &Case) -> Option<bool> {
+    names_it(case).map(|own| own != Named::Nowhere)
 }
 
 /// Checks which verdicts name the cure that people found, and counts them.

@@ -238,11 +238,12 @@ const WITHIN: f64 = 0.25;
 const MISSED: &[(&str, &str)] = &[("04-http2-window", "HTTP/2, window of 64 KB")];
 
 impl Reported {
-    /// Whether a simulated figure `apart` from the reported one is as it says: within [`WITHIN`], or below where the report has
-    /// a bound.
+    /// Whether a simulated figure `apart` from the reported one is as it says: within [`WITHIN`], and no more where the report
+    /// has a bound. Of a bound on a rate or on losses only that side is known.
     fn agrees(&self, apart: f64) -> bool {
         match self.quantity {
-            MostRate | Lost | Held => apart <= 0.0,
+            MostRate | Lost => apart <= 0.0,
+            Held => (-WITHIN..=0.0).contains(&apart),
             _ => apart.abs() <= WITHIN,
         }
     }
