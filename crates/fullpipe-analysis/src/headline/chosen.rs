@@ -32,6 +32,11 @@ pub(super) fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Caus
         return varies.or(busy.next());
     }
 
+    // A link that carries less for a while, and holds the flows for longer than anything else.
+    let varies = context.subject.carried < 1.0;
+    if let Some(link) = link.filter(|own| varies && all.iter().all(|it| it.share <= own.share)) {
+        return Some(link);
+    }
     // A program that holds its flow back goes before all places.
     if let Some(program) = held_by_its_program(context, all).or_else(|| held_by_its_reader(all)) {
         return Some(program);

@@ -22,12 +22,13 @@ use crate::rules::server_threads;
 use crate::rules::server_work::WORK;
 use crate::rules::{
     Cause, Context, FULL, Finding, HEALTHY, LINK, PROGRAM, Subject, causes, few_round_trips, find,
-    group, is_quiet, twins, would_decide,
+    group, is_quiet, outage, twins, varies, would_decide,
 };
 use crate::seen::seen;
 use crate::words::{percent, rate_of, sentences};
 use chosen::chosen;
 use fullpipe_base::limits::{Derived, Limit};
+use fullpipe_base::path::Direction;
 use fullpipe_scenario::response::ENOUGH_LOSSES;
 
 /// The headline of a run, from its finished other parts, and its findings.
@@ -146,6 +147,7 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
             })
             .unwrap_or_default(),
         found.cure.clone().unwrap_or_default(),
+        varied(context, cause),
         too_few(context, cause).unwrap_or_else(|| match found.grows && grade != Grade::Late {
             true => String::new(),
             false => plateau(context, grade, cause),
@@ -295,9 +297,13 @@ fn reached(context: &Context, grade: Grade) -> String {
             format!("FAILED: no call was answered. {rate}")
         }
         (Grade::Failed, None) => format!("FAILED: no data{} arrived. {rate}", whose(context)),
+        _ if subject.rests(context.lives) >= RESTS => format!("{rate} while a connection is open"),
         _ => rate,
     }
 }
+
+/// Share of the time from the first start to the last end without a flow, from which on the rate is not that of all the time.
+const RESTS: f64 = 0.02;
 
 /// " of scp": names of the judged flows, where others of the run carried data.
 fn whose(context: &Context) -> String {
@@ -374,6 +380,21 @@ fn second(
         let named = if are_answers { WORK.into() } else { next.named() };
         format!(" (next: {named} {})", percent(next.share))
     })
+}
+
+/// Note that the path's rate varies, where its link is not the cause, or that the way back is out for a while.
+fn varied(context: &Context, cause: Option<&Cause>) -> String {
+    let data = cause.filter(|own| own.limit != LINK).and_then(|_| varies(context));
+    let back = context.meta.main_way.map(Direction::turned);
+    let back = back.and_then(|way| outage(context, way, &context.subject.spans(context.lives)));
+    let back = back.map(|(place, lasts)| {
+        format!(
+            "{place} on the way back carries nothing for {}",
+            numbers::seconds(lasts.as_secs_f64())
+        )
+    });
+    let all: Vec<String> = [data, back].into_iter().flatten().collect();
+    if all.is_empty() { String::new() } else { format!("Meanwhile {}", all.join(", and ")) }
 }
 
 /// Note that the path has lost too few packets by chance to show the effect of its losses.

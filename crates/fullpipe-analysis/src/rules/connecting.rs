@@ -1,7 +1,8 @@
 //! The handshake takes long: a lost SYN or SYN-ACK, or a transfer that is short against its round trip.
 
-use super::{Cause, Context, Finding, Rule, When, setting};
+use super::{Cause, Context, Finding, Rule, When, outage, setting};
 use crate::document::{AskedBy, Grade};
+use crate::numbers;
 use fullpipe_base::trace::EventKind;
 use fullpipe_base::units::Time;
 
@@ -43,6 +44,22 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         let about = setting("connection", from, AskedBy::Program);
         let finding = finding.because(why).cure(cure).setting(about);
         return Some(if took.is_some() { finding.code("too_short") } else { finding });
+    }
+
+    // A way that is out keeps the handshake, and need not lose it.
+    let span = [[start, start + waited]];
+    let ways = [one.meta.direction, one.meta.direction.turned()];
+    if let Some((place, lasts)) = ways.into_iter().find_map(|way| outage(context, way, &span)) {
+        let why = format!(
+            "{place} carries nothing for {} of that time",
+            numbers::seconds(lasts.as_secs_f64())
+        );
+        let cure = format!("Let {place} be up before: no setting helps");
+        return Some(finding.because(why).cure(cure).setting(setting(
+            "outage",
+            &place,
+            AskedBy::Path,
+        )));
     }
 
     // Drops elsewhere may be the handshake's: the stage is named as a hint.

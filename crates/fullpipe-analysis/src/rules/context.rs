@@ -123,13 +123,22 @@ impl Context<'_> {
         if subject.flows.iter().all(|one| one.meta.settings.pace.is_some()) {
             return format!("pace {whose} more slowly than today");
         }
-        let rate =
-            subject.allowed_mbit().map_or("just below its part of the path".into(), |allowed| {
-                format!(
-                    "at {} of payload",
-                    numbers::rate(PACED_SHARE * allowed / subject.flows.len() as f64)
-                )
-            });
+        // No one pace fits a path that varies.
+        let allowed = subject.allowed_mbit().filter(|_| subject.carried >= 1.0);
+
+        // Flows that have what their programs take leave the rest to the others.
+        let wanting = wanting(&subject.flows);
+        let mbit = |flows: &[&One]| flows.iter().map(|one| one.flow.mean_mbit).sum::<f64>();
+        let all: Vec<&One> = subject.flows.iter().collect();
+        let taken = mbit(&all) - mbit(&wanting);
+        let whose = match &wanting[..] {
+            [one] if subject.flows.len() > 1 => &one.flow.name,
+            _ => whose,
+        };
+        let rate = allowed.map_or("just below its part of the path".into(), |allowed| {
+            let rest = (PACED_SHARE * allowed - taken).max(0.0);
+            format!("at {} of payload", numbers::rate(rest / wanting.len() as f64))
+        });
         format!("pace {whose} {rate} (SO_MAX_PACING_RATE)")
     }
 }

@@ -6,6 +6,8 @@ use crate::document::{AskedBy, Grade};
 use crate::numbers;
 use crate::words::{ms, total};
 use fullpipe_base::limits::Derived;
+use fullpipe_base::path::Direction;
+use fullpipe_base::units::Time;
 
 /// The rule.
 pub const RULE: Rule = Rule { name: "link", code: "none", when: When::Held(&[LINK]), find };
@@ -68,24 +70,32 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     })
 }
 
-/// Rates between which the path changes, where its links vary; for how long it carries nothing.
-fn varies(context: &Context) -> Option<String> {
+/// Sentence about a path whose rate varies while the flows live: its outages, or its rates.
+pub fn varies(context: &Context) -> Option<String> {
     let subject = context.subject;
-    let allowed = subject.allowed.filter(|_| subject.carried < 1.0)?;
+    let allowed = subject.allowed?;
     let spans = subject.spans(context.lives);
-    let nothing = allowed.outages(&spans).as_secs_f64();
+    let [least, most] = allowed.extremes(&spans).map(|share| share * allowed.mbit());
     let mean = numbers::rate(allowed.mbit() * subject.carried);
-    let least = allowed.least(&spans) * allowed.mbit();
-    Some(match nothing > 0.0 {
-        true => {
-            format!("it carries nothing for {}, and {mean} in the mean", numbers::seconds(nothing))
-        }
+    let nothing = allowed.outages(&spans).as_secs_f64();
+    (least < most).then(|| match nothing > 0.0 {
+        true => format!(
+            "the path carries nothing for {}, and {mean} in the mean",
+            numbers::seconds(nothing)
+        ),
         false => format!(
-            "its rate varies from {} to {}, and is {mean} in the mean",
+            "the path's rate varies from {} to {}, and is {mean} in the mean",
             numbers::short(least),
-            numbers::rate(allowed.mbit())
+            numbers::rate(most)
         ),
     })
+}
+
+/// Time within a span in which a way of the flows' connections carries nothing; the way, by its place.
+pub fn outage(context: &Context, way: Direction, spans: &[[Time; 2]]) -> Option<(String, Time)> {
+    let allowed = context.meta.way(way).allowed.as_ref()?;
+    let nothing = allowed.outages(spans);
+    (nothing > Time::ZERO).then(|| (allowed.place.clone(), nothing))
 }
 
 /// Others, small packets or repetitions take the rest of a busy link.

@@ -77,7 +77,7 @@ pub use cause::{Cause, PROGRAM, causes, is_quiet, wanting};
 pub use context::{Context, FULL};
 pub use finding::{Finding, setting, valued};
 pub use known::{CAUSES, HEALTHY, Known, by_code, group, twins, would_decide};
-pub use link::LINK;
+pub use link::{LINK, outage, varies};
 pub use lost_datagrams::{DROPS, late_datagrams, lost_datagrams};
 pub use subject::{One, Subject};
 

@@ -29,7 +29,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         Some(pace) if is_held_to_a_pace(one) => {
             // The pace counts headers, too, and the program sees payload.
             let payload = (pace.rate as f64 * PAYLOAD) as u64;
-            let part = context.subject.allowed_mbit().map(|own| own / context.subject.flows.len() as f64);
+            let part = context.subject.allowed.map(|own| own.mbit() / context.subject.flows.len() as f64);
 
             // A pace near the flow's part of the path costs nothing.
             let is_all = part.is_some_and(|part| pace.rate as f64 / 1e6 >= NEARLY * part);

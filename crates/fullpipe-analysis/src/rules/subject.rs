@@ -96,7 +96,8 @@ impl<'a> Subject<'a> {
             one.needs = one.meta.settings.needs(sharing, &one.meta.congestion);
         }
         let beside = || of().filter(|one| !counts(one));
-        let starved = beside().filter(|one| one.flow.bytes == 0).count();
+        let is_starved = |one: &One| one.flow.bytes == 0 && !one.meta.follows;
+        let starved = beside().filter(is_starved).count();
         // A small transfer that is done lacks nothing.
         let faint = |one: &One| one.flow.bytes > 0 && one.flow.completion_s.is_none();
         let allowed = meta.way(direction).allowed.as_ref();
@@ -115,8 +116,9 @@ impl<'a> Subject<'a> {
     pub fn hung(meta: &'a RunMeta, lives: &Lives, run: &'a Run) -> Option<Subject<'a>> {
         let direction = meta.main_way?;
         let all: Vec<One> = of(meta, lives, run, direction).collect();
-        let (mut flows, others): (Vec<One>, Vec<One>) =
-            all.into_iter().partition(|one| one.flow.bytes == 0);
+        // Where a connection of a loop has ended, the next one only begins.
+        let is_hung = |one: &One| one.flow.bytes == 0 && !one.meta.follows;
+        let (mut flows, others): (Vec<One>, Vec<One>) = all.into_iter().partition(is_hung);
         if flows.is_empty() || others.is_empty() {
             return None;
         }
@@ -131,6 +133,16 @@ impl<'a> Subject<'a> {
     /// Spans in which any of the flows lives, in order of time.
     pub fn spans(&self, lives: &Lives) -> Vec<[Time; 2]> {
         alive(&self.flows, lives)
+    }
+
+    /// Share of the time from the first start to the last end in which no flow lives (0 to 1).
+    pub fn rests(&self, lives: &Lives) -> f64 {
+        let spans = self.spans(lives);
+        let lasts = |[from, until]: [Time; 2]| until.saturating_sub(from).as_secs_f64();
+        let ends = spans.first().zip(spans.last()).map(|(first, last)| [first[0], last[1]]);
+        let all = ends.map_or(0.0, lasts);
+        let lived: f64 = spans.into_iter().map(lasts).sum();
+        if all > 0.0 { 1.0 - lived / all } else { 0.0 }
     }
 
     /// Rate of payload that the path allows in the mean, Mb/s.
@@ -230,8 +242,18 @@ fn rate(flows: &[One], lives: &Lives) -> f64 {
     let lived = spans
         .iter()
         .fold(0_u64, |sum, [start, end]| sum.saturating_add(end.saturating_sub(*start).as_ns()));
-    let bytes = total(flows.iter().map(|one| one.flow.bytes));
+    let bytes = total(flows.iter().map(|one| useful(one, lives)));
     crate::lookup::mbit(bytes, Time::ns(lived))
+}
+
+/// Bytes of a flow that count in its mean rate: a mount's connection also carries data of calls that are sent again.
+fn useful(one: &One, lives: &Lives) -> u64 {
+    let life = &lives.flows[one.index];
+    let all = crate::lookup::mbit(one.flow.bytes, life.end.saturating_sub(life.start));
+    match one.flow.mean_mbit < all {
+        true => (one.flow.bytes as f64 * one.flow.mean_mbit / all) as u64,
+        false => one.flow.bytes,
+    }
 }
 
 /// Spans in which any of the flows lives, in order of time. Pauses between connections of a loop do not count.

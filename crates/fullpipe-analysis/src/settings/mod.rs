@@ -251,9 +251,11 @@ impl Allowed {
         nothing.fold(Time::ZERO, |sum, (_, time)| sum + time)
     }
 
-    /// Least share of the rate within spans; 1 where it never varies.
-    pub fn least(&self, spans: &[[Time; 2]]) -> f64 {
-        self.within(spans).map(|(share, _)| share).fold(1.0, f64::min)
+    /// Least and largest share of the rate within spans; both are 1 where it never varies.
+    pub fn extremes(&self, spans: &[[Time; 2]]) -> [f64; 2] {
+        let shares = || self.within(spans).map(|(share, _)| share);
+        let ends = shares().reduce(f64::min).zip(shares().reduce(f64::max));
+        ends.map_or([1.0; 2], |(least, most)| [least, most])
     }
 
     /// Shares, each with its time within spans.

@@ -349,7 +349,9 @@ fn outcome_of(
     let all = window(case, resolved, counts, recording, [start, until]);
     // A transfer of fixed size is judged by all of its life, an endless flow by its settled rate.
     let is_finite = flows().all(|(flow, _)| flow.bytes.is_some()) && until < end;
-    let span = match is_finite {
+    // A path that varies allows its mean in the mean.
+    let varies = case.allowed.as_ref().is_some_and(|own| !own.shares.is_empty());
+    let span = match is_finite || varies {
         true => [start, until],
         false => [start + Time(until.saturating_sub(start).0 / 2), until],
     };

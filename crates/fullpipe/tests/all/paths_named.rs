@@ -26,7 +26,7 @@ fn over(steps: &str) -> String {
 fn a_link_that_is_out_carries_less_in_the_mean() {
     let out = over("{ at = \"2s\", rate = \"0bit\" }, { at = \"5s\", rate = \"50Mbit\" }");
     let own = headline(&out);
-    contains(&own, &["lte is full", "it carries nothing for 3 s", "set nothing"]);
+    contains(&own, &["lte is full", "the path carries nothing for 3 s", "set nothing"]);
     assert_eq!(own.grade, Grade::Full, "{}", own.text);
     let allowed = own.allowed_mbit.expect("a rate");
     assert!((32.0..34.5).contains(&allowed), "{}", own.text);
@@ -36,7 +36,7 @@ fn a_link_that_is_out_carries_less_in_the_mean() {
     let allowed = headline(&later).allowed_mbit.expect("a rate");
     assert!((47.0..47.2).contains(&allowed), "{allowed}");
     let falls = headline(&over("{ at = \"2s\", rate = \"10Mbit\" }"));
-    contains(&falls, &["its rate varies from 9.41 to 47.1 Mb/s"]);
+    contains(&falls, &["the path's rate varies from 9.41 to 47.1 Mb/s"]);
     lacks(&falls.text, "take the rest");
 
     // Advice waits for what comes.
@@ -52,7 +52,7 @@ fn a_link_that_is_out_carries_less_in_the_mean() {
 fn what_a_queue_loses_in_an_outage_is_the_queues() {
     let long = over(OUT_FOR_8_S);
     let own = headline(&long);
-    contains(&own, &["lte is full", "it carries nothing for 8 s"]);
+    contains(&own, &["lte is full", "the path carries nothing for 8 s"]);
     let short = long.replace("steps =", "queue = { limit = \"15kB\" }, steps =");
     let own = headline(&short);
     assert_eq!(own.grade, Grade::Below, "{}", own.text);
@@ -113,4 +113,55 @@ fn a_message_that_a_hole_swallows_does_not_wait_for_its_program() {
     // Small posts pass.
     let own = headline(&hole(&format!("{health}{}", calls("post", "1kB", ""))));
     lacks(&own.text, "FAILED");
+}
+
+/// ACKs wait for 3 s.
+#[test]
+fn a_way_back_that_is_out_is_named() {
+    let path = "forward = [{ kind = \"link\", name = \"up\", rate = \"50Mbit\" }, { kind = \"delay\", name = \"there\", delay = \"20ms\" }]\n\
+                back = [{ kind = \"varying-link\", name = \"down\", rate = \"50Mbit\", steps = [{ at = \"3s\", rate = \"0bit\" }, \
+                { at = \"6s\", rate = \"50Mbit\" }] }, { kind = \"delay\", name = \"back\", delay = \"20ms\" }]";
+    let copy = |bytes: &str| {
+        between(path, "", "", &format!("[[flow]]\nname = \"copy\"\nbytes = \"{bytes}\"\n"))
+    };
+    contains(&headline(&copy("30MB")), &["down on the way back carries nothing for 3 s"]);
+    lacks(&headline(&copy("5MB")).text, "way back");
+}
+
+/// SYNs wait in the queue of a link that comes up after 4 s. Nothing is lost.
+#[test]
+fn a_handshake_that_waits_for_a_link_has_lost_nothing() {
+    let text = over("{ at = \"4s\", rate = \"50Mbit\" }")
+        .replace("rate = \"50Mbit\", steps", "rate = \"0bit\", steps");
+    let text = text.replace("40MB", "5MB");
+    let own = headline(&text);
+    contains(&own, &["Connecting stops the flow", "lte carries nothing for 4 s"]);
+    lacks(&own.text, "lost");
+}
+
+/// No one pace fits a path that varies, and readers that lack nothing leave the rest to others.
+#[test]
+fn a_pace_is_that_of_the_path_that_is_left() {
+    let dip = "{ at = \"3s\", rate = \"5Mbit\" }, { at = \"6s\", rate = \"50Mbit\" }";
+    let own = headline(&over(dip).replace("steps =", "queue = { limit = \"100kB\" }, steps ="));
+    contains(
+        &own,
+        &["pace the flow just below its part of the path", "varies from 4.71 to 47.1 Mb/s"],
+    );
+    let flows = "[[flow]]\nname = \"mirror\"\nduration = \"8s\"\n\
+                 [[flow]]\nname = \"phone\"\ncount = 5\nduration = \"8s\"\nreader = { rate = \"8Mbit\" }\n";
+    contains(&headline(&plain("100Mbit", "20ms", flows)), &["pace mirror at 51.8 Mb/s of payload"]);
+}
+
+/// The last connection of a loop has just begun when the run ends. Pauses are no part of the rate.
+#[test]
+fn a_loop_that_the_run_cuts_is_no_failure() {
+    let images =
+        "[[flow]]\nname = \"img\"\nbytes = \"400kB\"\nagain = { count = 20, pause = \"500ms\" }\n";
+    let own = headline(&plain("40Mbit", "12ms", images));
+    contains(&own, &["while a connection is open", "connections, one after another"]);
+    lacks(&own.text, "FAILED");
+    lacks(&own.text, "got nothing");
+    let one = images.split("again").next().expect("the flow");
+    lacks(&headline(&plain("40Mbit", "12ms", one)).text, "while a connection is open");
 }

@@ -44,6 +44,7 @@ fn observed(meta: &RunMeta) -> RunMeta {
         clock_offset: meta.clock_offset,
         sample: meta.sample,
         bin: meta.bin,
+        // Owners of links know their rates, and when these changed.
         ways: meta.ways.clone(),
         published: None,
         expectations: Vec::new(),

@@ -8,6 +8,7 @@ use crate::scenario::{
     App, CORK, Element, Flow, Loop, MAX_PACING_RATE, NODELAY, QUICKACK, Resolved, SetOption,
     are_copies,
 };
+use fullpipe_base::path::Direction;
 use fullpipe_base::units::Time;
 use fullpipe_sim::config::System;
 
@@ -224,7 +225,12 @@ pub fn reader(run: &Resolved) -> Vec<SetOption> {
 /// Four times the time, and four times the data of a transfer of a fixed size.
 pub fn longer(run: &Resolved) -> Vec<SetOption> {
     // A loop already lasts as long as its program wants, and time brings no message of a clock sooner.
-    if run.has_loops() || subjects(run).any(|flow| flow.period().is_some()) {
+    // What a path that varies carries later is another path.
+    let varies = [Direction::Forward, Direction::Backward]
+        .into_iter()
+        .filter_map(|way| settings::allowed(run, way))
+        .any(|own| !own.shares.is_empty());
+    if varies || run.has_loops() || subjects(run).any(|flow| flow.period().is_some()) {
         return Vec::new();
     }
     let longer = |time: Time| text(Time(time.0.saturating_mul(LONGER)));
