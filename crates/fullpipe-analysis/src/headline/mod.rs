@@ -482,7 +482,8 @@ fn each(subject: &Subject) -> String {
         // Equal ends, as they are printed, need no range.
         let is_one = most.starts_with(&format!("{least} "));
         let range = if is_one { most } else { format!("{least} to {most}") };
-        let flows: String = match subject.is_loop() {
+        let is_loop = subject.is_loop() && subject.of_loops() == subject.flows.len();
+        let flows: String = match is_loop {
             true if subject.at_once <= 1 => "connections, one after another".into(),
             true => format!("connections, at most {} at a time", subject.at_once),
             false => "flows".into(),

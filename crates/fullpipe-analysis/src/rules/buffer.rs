@@ -213,6 +213,16 @@ pub fn and_then(context: &Context, one: &One, other: &Side) -> String {
     })
 }
 
+/// ". Then the buffers limit the flow: ...", where a window of the programs is in front of buffers that are too small.
+pub fn then_the_buffers(one: &One) -> String {
+    let all: Vec<String> =
+        [Side::receive(one), Side::send(one)].iter().filter_map(Side::next).collect();
+    match all.is_empty() {
+        true => String::new(),
+        false => format!(". Then the buffers limit the flow: {}", all.join(", and ")),
+    }
+}
+
 /// Sysctls to raise, all that are too small; the window's bound of TCP where that is less than the path needs.
 fn raise(context: &Context, one: &One, sides: &[Side]) -> Option<String> {
     let beyond = then_the_loss(one, " then").or_else(|| then_the_queue(context, one));

@@ -75,7 +75,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 /// "each of 35 connections starts anew, and ": the cost of a loop of connections.
 fn anew(context: &Context) -> String {
     match context.subject.is_loop() {
-        true => format!("each of {} connections starts anew, and ", context.subject.flows.len()),
+        true => format!("each of {} connections starts anew, and ", context.subject.of_loops()),
         false => String::new(),
     }
 }

@@ -6,7 +6,7 @@
 //! Twin: a program that writes at a rate of its own, and gets answers to its data.
 
 use super::dialogue::{Dialogue, HABIT, once, segments};
-use super::{Cause, Context, Finding, Rule, When, valued};
+use super::{Cause, Context, Finding, Rule, When, buffer, valued};
 use crate::document::AskedBy;
 use crate::lookup::FlowTrace;
 use crate::words::{self, ms};
@@ -59,7 +59,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         ))
         .cure(format!(
             "Let the programs have {raise} under way (a larger window on {to}, or more requests in flight on {from}), or \
-             use several connections: no sysctl raises this window"
+             use several connections: no sysctl raises this window{}",
+            buffer::then_the_buffers(one)
         ))
         .setting(valued("the program's window", to,
             words::window(window),

@@ -9,6 +9,7 @@ use crate::words::total;
 use fullpipe_base::limits::Derived;
 use fullpipe_base::path::Direction;
 use fullpipe_base::units::Time;
+use fullpipe_scenario::are_copies;
 
 /// A flow that carried less than this share of the largest one's bytes is not part of the subject.
 const COUNTS: f64 = 0.01;
@@ -167,6 +168,13 @@ impl<'a> Subject<'a> {
     /// Whether a program opens one connection after another.
     pub fn is_loop(&self) -> bool {
         self.at_once < self.flows.len() && self.flows.iter().any(|one| one.meta.follows)
+    }
+
+    /// Number of the flows that are connections of a loop.
+    pub fn of_loops(&self) -> usize {
+        let follow = || self.flows.iter().filter(|one| one.meta.follows);
+        let is_first = |one: &One| follow().any(|own| are_copies(&own.meta.name, &one.meta.name));
+        self.flows.iter().filter(|one| one.meta.follows || is_first(one)).count()
     }
 
     /// Sum of the rates that the flows settle at, Mb/s; none where one has none, or where the path varies.

@@ -293,3 +293,31 @@ fn answers_that_are_sent_again_are_no_progress_of_several_connections() {
     let (first, file) = (first.expect("a rate"), file.expect("a rate"));
     assert!((first / file - 1.0).abs() < 0.05, "{first} and {file}");
 }
+
+/// A larger window of SFTP ends at the buffers of both hosts, and its line says so. A short way has no need of them.
+#[test]
+fn the_buffers_behind_a_window_of_programs_are_named() {
+    let get = "[[flow]]\nname = \"get\"\nduration = \"8s\"\napp = { program = \"sftp\" }\n";
+    let far = headline(&plain("1Gbit", "90ms", get));
+    contains(
+        &far,
+        &[
+            "The program's own window",
+            "Then the buffers limit the flow",
+            "tcp_rmem of receiver",
+            "tcp_wmem of sender",
+        ],
+    );
+    let near = headline(&plain("1Gbit", "10ms", get));
+    contains(&near, &["The program's own window"]);
+    lacks(&near.text, "Then the buffers");
+}
+
+/// One backup beside a loop is no connection of the loop.
+#[test]
+fn a_flow_beside_a_loop_is_not_one_of_it() {
+    let pages = "[[flow]]\nname = \"backup\"\nduration = \"8s\"\napp = { window = \"24KiB\" }\n\
+                 [[flow]]\nname = \"page\"\nbytes = \"200kB\"\nagain = { count = 10, pause = \"200ms\", until = \"8s\" }\n";
+    let own = headline(&plain("100Mbit", "22500us", pages));
+    contains(&own, &["each of 10 connections starts anew", "11 flows, each"]);
+}
