@@ -81,7 +81,7 @@ fn set(case: &Case, found: &Found, runs: &str) -> String {
 fn gained(case: &Case, found: &Found) -> String {
     let wait = if case.has_turns() { "wait" } else { "queue" };
     let (today, cured) = (&found.today, &found.cured);
-    let rate = rate_of(cured.mbit, today.allowed_mbit);
+    let rate = rate_of(cured.mbit, cured.allowed_mbit);
 
     // Equal settled rates may still differ in their start.
     let is_alike = more(cured.mbit, today.mbit).abs() < COUNTS;
@@ -95,7 +95,7 @@ fn gained(case: &Case, found: &Found) -> String {
         }
         Goal::Rate if grows_sooner => format!(
             "{} in the mean, with the start, instead of {}",
-            rate_of(cured.mean_mbit, today.allowed_mbit),
+            rate_of(cured.mean_mbit, cured.allowed_mbit),
             numbers::short(today.mean_mbit)
         ),
         Goal::Rate => format!("{rate} instead of {}", numbers::short(today.mbit)),

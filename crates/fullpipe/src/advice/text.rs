@@ -127,7 +127,9 @@ fn explained(out: &mut String, advice: &Advice, width: usize) {
 
     // Verdicts stand last: they are long.
     if !advice.changes.is_empty() {
-        let share = rate_of(advice.advised.mbit, advice.allowed_mbit);
+        let own = &advice.advised;
+        let allowed = own.share.filter(|share| *share > 0.0).map(|share| own.mbit / share);
+        let share = rate_of(own.mbit, allowed);
         heading(out, &format!("Verdict with the changes: {share}"));
         let verdict = advice.advised.verdict.as_deref().unwrap_or("");
         paragraph(out, "", verdict, width);

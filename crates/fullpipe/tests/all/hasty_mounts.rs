@@ -173,3 +173,15 @@ fn advice_gains_what_the_verdict_promises() {
     }
     assert!(!run.answer.contains("only more path"), "{}", run.answer);
 }
+
+/// One call of eight is sent again behind 8 Mb/s. A trial lasts until the file is there, and has the rate of the run.
+#[test]
+fn advice_waits_for_the_file() {
+    let text = "duration = \"60s\"\n[path]\nrate = \"8Mbit\"\ndelay = { forward = \"20ms\", back = \"20ms\" }\n\
+                queue = { limit = \"150kB\" }\n[hosts]\nsender = { kernel = \"6.12\" }\nreceiver = { kernel = \"6.12\" }\n\
+                [[nfs]]\nname = \"docs\"\nversion = \"3\"\noperation = \"write\"\nfile = \"8MiB\"\ntimeo = \"500ms\"\n";
+    let advice = advised(text);
+    let measured = run_of(text).headline.and_then(|own| own.rate_mbit).expect("a rate");
+    assert!((advice.today.mbit / measured - 1.0).abs() < 0.02, "{} {measured}", advice.answer);
+    assert_eq!(settings(&advice), ["timeo"], "{}", advice.answer);
+}
