@@ -366,7 +366,9 @@ fn read_all(flow: &FlowMeta, trace: &FlowTrace) -> Option<Time> {
 fn drained(flow: &FlowMeta, connects: Time, trace: &FlowTrace) -> Option<Time> {
     let stop = connects + flow.stop?.saturating_sub(flow.start);
     let last = trace.last();
-    let under_way = last.unsent > 0 || last.in_flight > 0;
+    // A FIN is in flight, and no data.
+    let sent = last.bytes_sent.saturating_sub(last.bytes_retransmitted);
+    let under_way = last.unsent > 0 || last.in_flight > 0 && last.bytes_acked < sent;
     if last.time < stop || under_way || last.bytes_acked != last.bytes_delivered {
         return None;
     }

@@ -152,8 +152,11 @@ fn a_flow_that_stops_by_time_ends_when_it_is_drained() {
     // It still had time to write.
     meta.flows[0].stop = Some(Time::secs(3));
     assert_eq!(life(&meta, &recording), (3.0, 10.0 / 30.0));
-    // Data is still in flight at the end of the run.
+    // A FIN is in flight at the end of the run, then data.
     recording.flows.last_mut().unwrap().in_flight = 1;
+    assert_eq!(life(&meta, &recording), (3.0, 10.0 / 30.0));
+    let last = recording.flows.last_mut().unwrap();
+    last.bytes_sent = last.bytes_acked + 1448;
     assert_eq!(life(&meta, &recording).0, 4.3);
     meta.flows[0].stop = None;
     assert_eq!(life(&meta, &recording).0, 4.3);
