@@ -1,4 +1,7 @@
-//! Gain of a run over another one where programs send messages: at rates that are alike their time decides.
+//! Amounts and gains by which advice and reliefs judge runs: what programs have read counts. Where programs send messages at rates
+//! that are alike, their time decides.
+
+use fullpipe_base::trace::FlowSample;
 
 /// Change of a rate below which it counts as none.
 pub const COUNTS: f64 = 0.02;
@@ -16,6 +19,16 @@ pub fn in_time(rates: f64, times: Option<f64>, by_the_clock: bool) -> Option<f64
     }
     let differ = times.filter(|own| (own - 1.0).abs() >= SOONER);
     differ.or(by_the_clock.then_some(1.0))
+}
+
+/// Acknowledged bytes of a flow that its program has read; of calls (`are_calls`) all acknowledged ones.
+///
+/// What waits for its reader is not there yet. Calls have a count of their own.
+pub fn done(sample: &FlowSample, are_calls: bool) -> u64 {
+    match are_calls {
+        true => sample.bytes_acked,
+        false => sample.bytes_acked.min(sample.bytes_delivered),
+    }
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use super::case::Case;
 use crate::analysis::document::Run;
-use crate::scenario::{App, Flow, Resolved};
+use crate::gain::done;
+use crate::scenario::{App, Resolved};
 use crate::trace::recording::Recording;
-use fullpipe_base::trace::FlowSample;
 use fullpipe_base::units::Time;
 
 /// Beginning and end of the flow with the most data acknowledged; for a loop of connections, of the whole loop.
@@ -21,7 +21,7 @@ pub(super) fn main_life(
         let flow = usize::from(sample.flow);
         if counts.get(flow) == Some(&true) {
             // Messages are seldom in flight at a sample.
-            let done = done(&run.flow[flow], sample);
+            let done = done(sample, run.flow[flow].app == App::Nfs);
             if sample.in_flight > 0 || done > acked[flow] {
                 busy[flow] = sample.time;
             }
@@ -45,15 +45,6 @@ pub(super) fn main_life(
         let until = run.flow[flow].duration.map_or(end, |lasts| (start + lasts).min(end));
         [start, last.min(until)]
     })
-}
-
-/// Acknowledged bytes of a flow that its program has read. What waits for its reader is not there yet. A mount's calls have a count
-/// of their own.
-pub(super) fn done(flow: &Flow, sample: &FlowSample) -> u64 {
-    match flow.app {
-        App::Nfs => sample.bytes_acked,
-        _ => sample.bytes_acked.min(sample.bytes_delivered),
-    }
 }
 
 /// Rate and delay within a span.
@@ -83,7 +74,7 @@ pub(super) fn window(
         recording.flows.iter().filter(|sample| counts.get(usize::from(sample.flow)) == Some(&true))
     {
         let flow = usize::from(sample.flow);
-        let done = done(&run.flow[flow], sample);
+        let done = done(sample, run.flow[flow].app == App::Nfs);
         if sample.time <= from {
             first[flow] = Some(done);
         } else if sample.time <= until && sample.srtt_us > 0 && sample.in_flight > 0 {

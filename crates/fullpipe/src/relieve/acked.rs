@@ -2,7 +2,7 @@
 
 use super::calls::Calls;
 use crate::analysis::document::Messages;
-use crate::gain::{COUNTS, SOONER, in_time};
+use crate::gain::{COUNTS, SOONER, done, in_time};
 use crate::scenario::{App, DatagramKind, Datagrams, Resolved};
 use fullpipe_base::trace::{Counter, Event, EventKind, FlowSample, Sink, StageInfo, StageSample};
 use fullpipe_base::units::Time;
@@ -187,11 +187,7 @@ impl Sink for Acked {
 
     fn flow(&mut self, sample: &FlowSample) {
         let Some(Some(flow)) = self.flows.get_mut(usize::from(sample.flow)) else { return };
-        // What waits for its reader is not there yet. Calls have a count of their own.
-        let done = match self.calls {
-            Some(_) => sample.bytes_acked,
-            None => sample.bytes_acked.min(sample.bytes_delivered),
-        };
+        let done = done(sample, self.calls.is_some());
         if sample.time <= flow.until && done > flow.acked {
             (flow.acked, flow.last) = (done, sample.time);
             if let Some(calls) = &mut self.calls {
