@@ -24,16 +24,15 @@ pub(super) fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Caus
     let mut busy = all.iter().filter(|cause| !is_quiet(&cause.limit));
     let link = all.iter().find(|own| own.limit == LINK);
     let grade = context.grade;
+    let varies = context.subject.varies();
 
     // On a full path only a cause that is not quiet is worth a word.
     if grade == Grade::Full {
         // A link that carries less for a while is why the rate is low.
-        let varies = link.filter(|own| context.subject.carried < 1.0 && own.share >= WORTH);
-        return varies.or(busy.next());
+        return link.filter(|own| varies && own.share >= WORTH).or(busy.next());
     }
 
     // A link that carries less for a while, and holds the flows for longer than anything else.
-    let varies = context.subject.carried < 1.0;
     if let Some(link) = link.filter(|own| varies && all.iter().all(|it| it.share <= own.share)) {
         return Some(link);
     }

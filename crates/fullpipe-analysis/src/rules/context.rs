@@ -124,7 +124,7 @@ impl Context<'_> {
             return format!("pace {whose} more slowly than today");
         }
         // No one pace fits a path that varies.
-        let allowed = subject.allowed_mbit().filter(|_| subject.carried >= 1.0);
+        let allowed = subject.allowed_mbit().filter(|_| !subject.varies());
 
         // Flows that have what their programs take leave the rest to the others.
         let wanting = wanting(&subject.flows);

@@ -114,7 +114,7 @@ fn others(context: &Context, cause: &Cause, busy: Finding) -> Finding {
             format!("datagrams take {} of it", numbers::rate(sum))
         }
         // The link has room for more at other times.
-        () if cause.share < FULL || context.subject.carried < 1.0 => return busy,
+        () if cause.share < FULL || context.subject.varies() => return busy,
         () if again > 0.05 => "much of what it carries is sent again".into(),
         () => "other packets, or packets that are not full, take the rest of it".into(),
     };

@@ -136,6 +136,11 @@ impl<'a> Subject<'a> {
         alive(&self.flows, lives)
     }
 
+    /// Whether the path carries less than its highest rate for some of the flows' time.
+    pub fn varies(&self) -> bool {
+        self.carried < 1.0
+    }
+
     /// Share of the time from the first start to the last end in which no flow lives (0 to 1).
     pub fn rests(&self, lives: &Lives) -> f64 {
         let spans = self.spans(lives);
@@ -179,7 +184,7 @@ impl<'a> Subject<'a> {
 
     /// Sum of the rates that the flows settle at, Mb/s; none where one has none, or where the path varies.
     pub fn plateau(&self) -> Option<f64> {
-        if self.carried < 1.0 {
+        if self.varies() {
             return None;
         }
         self.flows.iter().map(|one| settles_at(one.flow)).sum()
