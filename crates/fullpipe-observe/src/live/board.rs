@@ -303,8 +303,8 @@ impl Board {
 
 #[cfg(test)]
 mod tests {
+    use super::super::replay::tests::Rows;
     use super::*;
-    use fullpipe_base::trace::{Event, FlowSample, StageInfo, StageSample};
 
     const ROOM: Room = Room { all: 64, each: 40, closed: Time::secs(5) };
 
@@ -420,18 +420,6 @@ mod tests {
             let slow = [receives(0, 0), receives(5000, 0), receives(10_000, rqueue)];
             assert_eq!(limit(slow), expected, "{rqueue}");
         }
-    }
-
-    #[derive(Default)]
-    struct Rows(Vec<FlowSample>);
-
-    impl Sink for Rows {
-        fn stages(&mut self, _: &[StageInfo]) {}
-        fn flow(&mut self, sample: &FlowSample) {
-            self.0.push(sample.clone());
-        }
-        fn stage(&mut self, _: &StageSample) {}
-        fn event(&mut self, _: &Event) {}
     }
 
     #[test]

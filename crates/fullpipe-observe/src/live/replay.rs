@@ -132,12 +132,13 @@ fn connections(looks: &[Vec<Connection>]) -> Vec<Replayed> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use fullpipe_base::trace::{Event, FlowSample, StageInfo, StageSample};
 
+    /// Rows of flows, kept.
     #[derive(Default)]
-    struct Rows(Vec<FlowSample>);
+    pub struct Rows(pub Vec<FlowSample>);
 
     impl Sink for Rows {
         fn stages(&mut self, _: &[StageInfo]) {}
