@@ -36,7 +36,7 @@ impl<'a> Row<'a> {
         self.figures.sent.max(self.figures.received)
     }
 
-    /// What limits it now, in words.
+    /// Limit of the last interval, in words.
     pub fn limit(&self) -> &'static str {
         match (self.entry.closed, self.figures.limit) {
             (Some(_), _) => "closed",

@@ -61,7 +61,7 @@ impl Hosts {
 pub struct Kept<'a> {
     /// Its directory.
     pub place: &'a Place,
-    /// How it was made.
+    /// Command, start and length of the watch.
     pub provenance: Provenance,
 }
 

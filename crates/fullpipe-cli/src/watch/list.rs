@@ -67,7 +67,7 @@ fn style(app: &App, row: &Row) -> Style {
     }
 }
 
-/// What there is, in one line.
+/// Line about all connections: their number, their rates, and how they are sorted.
 fn summary(app: &App, rows: &Rows) -> String {
     let [sent, received] = rows.total.map(|bytes| rate(bytes * 8e-6));
     let plural = if rows.count == 1 { "connection" } else { "connections" };

@@ -22,7 +22,7 @@ pub struct Lines<'a> {
     last: Time,
     /// Whether it had no connection.
     was_empty: bool,
-    /// Whether somebody reads.
+    /// True until the reader of the output is gone.
     is_read: bool,
 }
 

@@ -234,7 +234,7 @@ fn a_short_transfer_is_judged_by_its_own_end() {
     assert!((advice.today.mbit / measured - 1.0).abs() < 0.02, "{} {measured}", advice.answer);
 }
 
-/// What a slow reader has not read yet is not there: one connection in the place of forty carries no more than it reads.
+/// One connection in the place of forty carries no more than its slow reader reads.
 #[test]
 fn no_advice_is_faster_than_the_program_that_reads() {
     let bundle =
