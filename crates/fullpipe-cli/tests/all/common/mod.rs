@@ -129,6 +129,16 @@ impl Call {
         self
     }
 
+    /// Standard output contains each of `parts`, wherever its lines break.
+    #[track_caller]
+    pub fn says(self, parts: &[&str]) -> Call {
+        let text = self.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in parts {
+            assert!(text.contains(part), "no {part:?} in: {}", self.stdout);
+        }
+        self
+    }
+
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {}", self.stdout))
