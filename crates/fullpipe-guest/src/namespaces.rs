@@ -24,13 +24,18 @@ pub struct Namespace {
 pub const STACK: usize = 128 << 10;
 /// Number of the first namespace's netlink socket.
 const FIRST_SOCKET: u32 = 1000;
+/// Number of the loopback device.
+const LOOPBACK: u32 = 1;
 
 impl Namespace {
     /// Makes one and enters it. `number` is its place on the path.
     pub fn make(number: usize) -> Result<Namespace> {
         sys::unshare_net().at(|| "a network namespace")?;
         let fd = File::open("/proc/thread-self/ns/net").at(|| "/proc/thread-self/ns/net")?;
-        let netlink = Netlink::open(FIRST_SOCKET + number as u32)?;
+        let mut netlink = Netlink::open(FIRST_SOCKET + number as u32)?;
+
+        // A host that refuses an own packet says so to itself (ICMP); nfsd registers with rpcbind.
+        netlink.up(LOOPBACK)?;
         let any = sys::socket(SocketType::DGRAM).at(|| "socket")?;
         Ok(Namespace { fd: fd.into(), netlink, any })
     }

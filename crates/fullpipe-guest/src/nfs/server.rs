@@ -24,8 +24,6 @@ const DOMAIN: &str = "fullpipe";
 const NEVER: u32 = i32::MAX as u32;
 /// User and group that the server gives to unknown callers: nobody and nogroup.
 const NOBODY: u32 = 65_534;
-/// Number of the loopback device.
-const LOOPBACK: u32 = 1;
 /// Most bytes of a READ or WRITE (6.12 `NFSSVC_MAXBLKSIZE`); with less than 4 GiB of memory nfsd would take fewer.
 const LARGEST: u32 = 1 << 20;
 /// Time for which nfsd waits for clients of an earlier life to reclaim open files, s: the least that it takes.
@@ -47,9 +45,6 @@ mod flag {
 pub fn start(plan: &Plan, namespace: &mut Namespace) -> Result<()> {
     let Some(nfs) = plan.nfs.first() else { return Ok(()) };
     namespace.enter()?;
-
-    // nfsd registers with rpcbind through the loopback device.
-    namespace.netlink.up(LOOPBACK)?;
     let options = "size=100%,mode=777";
     sys::mount_with("tmpfs", "tmpfs", EXPORT, options).at(|| "the exported file system")?;
     for (client, nfs) in plan.nfs.iter().enumerate().filter(|(_, nfs)| nfs.reads) {
