@@ -184,6 +184,9 @@ impl Host {
 
     pub(super) fn send_ack(&mut self, flow: usize, cpu: Time, ack: &Ack, shared: &mut Shared) {
         let ack = &Ack { seq: self.snd_nxt_of_socket(flow, shared), ..*ack };
+        if let Some(reverse) = shared.reverse_of[flow] {
+            self.sends[reverse].tcp.look_up_route();
+        }
         let number = shared.acks.push(flow, ack);
         let (after, _) = self.answer(flow, cpu, shared, |output| output.send_ack(number, ack));
         self.owed += after - cpu;

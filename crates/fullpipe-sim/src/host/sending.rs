@@ -101,6 +101,7 @@ impl Host {
         let (cpu, of_others) = (output.cpu, output.of_others);
         self.resent = output.retransmitted;
         state.tsq = tsq;
+        state.too_large = state.tcp.take_too_large().or(state.too_large);
 
         // Both flows are one socket and have one RTT estimate and one clock.
         if let Some((mut end, reverse)) = other {
@@ -144,6 +145,9 @@ impl Host {
             work(state, output);
         });
         self.sends[flow].tsq.end_softirq();
+        if self.sends[flow].too_large.is_some() && !self.sends[flow].locked {
+            return self.handle_deferred_mtu(flow, cpu, now, shared);
+        }
         cpu
     }
 

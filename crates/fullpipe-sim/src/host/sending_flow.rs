@@ -10,6 +10,7 @@ use crate::jiffy_clock::Expiry;
 use crate::rng::Rng;
 use crate::tcp::Ack;
 use crate::tcp::profile::{LockedTimers, SharedProfile};
+use crate::tcp::sender::route::TooLarge;
 use crate::tcp::sender::socket::{Around, Scales};
 use crate::tcp::sender::{Sender, Writer};
 use crate::trace::SenderSocket;
@@ -59,8 +60,8 @@ pub(crate) struct SendingFlow {
     pub(super) overhead: Option<u64>,
     /// TSQ or pacing work was deferred because the application owned the socket (TCP_TSQ_DEFERRED).
     pub(super) wakes_when_released: bool,
-    /// Deferred ICMP message: first byte of a segment that is too large, and the MTU (TCP_MTU_REDUCED_DEFERRED).
-    pub(super) too_large: Option<(u64, u32)>,
+    /// Deferred ICMP message (TCP_MTU_REDUCED_DEFERRED).
+    pub(super) too_large: Option<TooLarge>,
     pub(super) syn_sent: Option<Time>,
     pub(super) syn_repeats: u32,
     pub(super) next_write: Time,

@@ -15,6 +15,7 @@ impl Sender {
     /// tcp_xmit_retransmit_queue since RACK: sends only lost packets, in their original skbs, unless these are larger
     /// than others now.
     fn resend_lost(&mut self, out: &mut impl Output) {
+        self.renew_route();
         let most = self.tso_segs();
         let mut first_too = false;
         while self.in_flight() < self.cwnd() {
@@ -122,6 +123,7 @@ impl Sender {
     /// Sends a tail loss probe, which does not count as a retransmission in flight (only `__tcp_retransmit_skb`).
     pub(super) fn resend_last(&mut self, out: &mut impl Output) -> bool {
         self.note_options(out.option_bytes());
+        self.renew_route();
         let start = self.queue.segment_start(self.seq.nxt(), 1, self.mss).max(self.seq.una());
         self.refit(start);
         let end = self.queue.segment_end(start, self.mss, self.seq.nxt());
@@ -210,6 +212,7 @@ impl Sender {
     /// Sends the first packet again, whatever cwnd allows; returns whether it was sent.
     pub(super) fn retransmit_head(&mut self, out: &mut impl Output) -> bool {
         self.note_options(out.option_bytes());
+        self.renew_route();
         self.refit(self.seq.una());
         self.collapse(self.seq.una());
         let end = self.queue.segment_end(self.seq.una(), self.mss, self.seq.nxt());

@@ -21,6 +21,7 @@ pub mod output;
 mod pacing;
 pub mod probe;
 pub mod rounds;
+pub(crate) mod route;
 mod seq;
 mod sndbuf;
 pub mod socket;
@@ -113,6 +114,8 @@ pub struct Sender {
     pub(super) retransmits: u32,
     pub(super) timer: Option<(TimerKind, Expiry)>,
     pub(super) refused: bool,
+    /// ICMP for a packet that the host has refused as too large for its route.
+    too_large: Option<route::TooLarge>,
     pub(super) is_established: bool,
     /// Whether cwnd begins at one segment.
     cut_by_syn: bool,
@@ -178,6 +181,7 @@ impl Sender {
             retransmits: 0,
             timer: None,
             refused: false,
+            too_large: None,
             is_established: false,
             cut_by_syn: false,
             rounds: Rounds::default(),

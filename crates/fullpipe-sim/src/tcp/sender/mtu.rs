@@ -14,6 +14,7 @@
 
 use super::Sender;
 use super::output::Push;
+use super::route::Route;
 use crate::config::{Host, Sysctl};
 use crate::ranges::SeqRange;
 use crate::tcp::truesize::with_data_in_head;
@@ -37,6 +38,7 @@ const RETRIES1: u64 = 3;
 pub(in crate::tcp) struct PathMtu {
     /// MTU of the route (icsk_pmtu_cookie).
     pub(in crate::tcp) route: u32,
+    pub(super) own: Route,
     /// Largest packet that leaves the host.
     card: u32,
     /// MSS that the peer announced, as its SYN arrived (`rx_opt.mss_clamp`), bytes without options.
@@ -76,6 +78,7 @@ impl PathMtu {
         let card = host.mtu.unwrap_or(mtu);
         PathMtu {
             route: card,
+            own: Route { held: card, newer: None },
             card,
             mss_clamp: mtu.saturating_sub(HEADERS),
             enabled: sysctl.tcp_mtu_probing > Some(1),
@@ -100,7 +103,7 @@ impl PathMtu {
     }
 
     /// Takes the route's MTU, bytes (tcp_sync_mss): the search ends there at the latest.
-    fn take_route(&mut self, mtu: u32) {
+    pub(super) fn take_route(&mut self, mtu: u32) {
         self.route = mtu;
         self.search_high = self.search_high.min(mtu);
     }
@@ -127,7 +130,7 @@ impl Sender {
     }
 
     /// tcp_sync_mss: adapts the MSS to the known path MTU.
-    fn sync_mss(&mut self) {
+    pub(super) fn sync_mss(&mut self) {
         let new = self.path_mtu.bound(&self.sysctl, self.timestamps).min(self.full_mss);
         let old = self.mss;
         if new == old {
@@ -142,8 +145,8 @@ impl Sender {
     /// Bounds the route's MTU to `mtu` bytes, at the start of the connection.
     pub(crate) fn take_route_mtu(&mut self, mtu: u32) {
         if mtu < self.path_mtu.route {
-            self.path_mtu.take_route(mtu);
-            self.sync_mss();
+            self.path_mtu.own = Route { held: mtu, newer: None };
+            self.follow_route();
         }
     }
 
@@ -313,11 +316,19 @@ impl Sender {
         self.path_mtu.probe = None;
     }
 
+    /// Whether a packet that begins at `seq` may be in flight; ICMP for other ones is ignored (`tcp_v4_err`).
+    pub(crate) fn is_out(&self, seq: u64) -> bool {
+        (self.seq.una()..=self.seq.nxt()).contains(&seq)
+    }
+
     /// Handles ICMP's new MTU of the route, `mtu`, for the packet with first byte `seq`. Larger packets in flight are
     /// sent again at once (`tcp_v4_err`, `tcp_v4_mtu_reduced`).
     pub fn on_fragmentation_needed(&mut self, seq: u64, mtu: u32, out: &mut impl Output) {
-        let known = (self.seq.una()..=self.seq.nxt()).contains(&seq);
-        if !known || !self.is_established || self.path_mtu.route <= mtu {
+        if !self.is_out(seq) || !self.is_established {
+            return;
+        }
+        self.path_mtu.own = Route { held: mtu, newer: None };
+        if self.path_mtu.route <= mtu {
             return;
         }
         self.path_mtu.take_route(mtu);

@@ -26,6 +26,7 @@ impl Sender {
     /// tcp_write_xmit: sends allowed data and validates cwnd, also when no data is unsent.
     pub(in crate::tcp) fn write_xmit(&mut self, nagle_off: bool, out: &mut impl Output) {
         self.refresh_clock(out.now());
+        self.follow_route();
 
         // tcp_mtu_probe: a probe is sent before other data, or holds it back.
         let mut probing = Probing::None;
@@ -60,6 +61,7 @@ impl Sender {
     /// tcp_push_one: sends the allowed part of the first unsent skb.
     pub(in crate::tcp) fn push_one(&mut self, out: &mut impl Output) {
         self.refresh_clock(out.now());
+        self.follow_route();
         let (sent, limited) = self.send_and_count(Push::One, true, out);
         if sent > 0 {
             self.schedule_loss_probe(out);
@@ -70,6 +72,7 @@ impl Sender {
     /// Sends a tail loss probe since RACK: one skb, and a segment even if cwnd is full. Returns whether it was sent.
     pub(in crate::tcp) fn push_probe(&mut self, out: &mut impl Output) -> bool {
         self.note_options(out.option_bytes());
+        self.follow_route();
         let (sent, limited) = self.send_and_count(Push::Probe, true, out);
         self.validate_after(sent, limited, out);
         sent > 0
@@ -296,6 +299,9 @@ impl Sender {
         let (ecn, cwr) = self.ecn.mark_new_data();
         let plain = Transmission { segment, ..self.transmission(seq, len, false, departs) };
         self.note_data_sent(plain.len, out);
+        if self.exceeds_route(seq, plain.len) {
+            return false;
+        }
         let skb = Transmission { push: plain.push || pushes, fin, ecn, cwr, ..plain };
         // The host refused the skb: local congestion, and the skb stays unsent.
         if !out.transmit(skb) {
