@@ -145,6 +145,13 @@ impl Rate {
         }
     }
 
+    /// Moves the start of the segment at `start`, which was sent again, up to `una`.
+    pub(super) fn trim(&mut self, start: u64, una: u64) {
+        if let Some(sent) = self.resent.remove(&start) {
+            self.resent.insert(una, sent);
+        }
+    }
+
     /// Marks the flow as limited by the application until `delivered` and `in_flight` packets have arrived.
     pub(super) fn limit_by_app(&mut self, delivered: u32, in_flight: u32) {
         self.app_limited = delivered.wrapping_add(in_flight).max(1);

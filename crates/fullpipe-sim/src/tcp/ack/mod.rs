@@ -2,3 +2,4 @@
 
 pub mod classic;
 pub(super) mod modern;
+mod partial;

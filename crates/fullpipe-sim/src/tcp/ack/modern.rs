@@ -165,17 +165,23 @@ impl Sender {
         let mut times = SentTimes::default();
         if ack.ack > prior_una {
             flags.una_advanced = true;
-            flags.data_acked = true;
             self.retransmits = 0;
-            let (board, window) = self.board_and_window();
-            acked = board.acknowledge(ack.ack, window);
-            let sent = |seq: Option<u64>| seq.and_then(|seq| self.queue.sent_at(seq));
-            times = SentTimes { first: sent(acked.original), last: sent(acked.last_original) };
-            flags.packets_acked = acked.packets;
-            flags.retrans_data_acked = acked.resent;
-            self.queue.acknowledge(ack.ack, self.mss);
-            if let Some(rate) = &mut self.board.rate {
-                rate.forget(ack.ack);
+            let whole = self.whole_below(ack.ack);
+            if whole > prior_una {
+                flags.data_acked = true;
+                let (board, window) = self.board_and_window();
+                acked = board.acknowledge(whole, window);
+                let sent = |seq: Option<u64>| seq.and_then(|seq| self.queue.sent_at(seq));
+                times = SentTimes { first: sent(acked.original), last: sent(acked.last_original) };
+                flags.packets_acked = acked.packets;
+                flags.retrans_data_acked = acked.resent;
+                self.queue.acknowledge(whole, self.mss);
+                if let Some(rate) = &mut self.board.rate {
+                    rate.forget(whole);
+                }
+            }
+            if whole < ack.ack {
+                self.trim_packet(whole, ack.ack);
             }
             self.seq.acknowledge(ack.ack);
             self.chrono_acked(out.now());

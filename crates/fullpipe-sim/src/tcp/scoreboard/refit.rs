@@ -1,6 +1,6 @@
 //! Tags of segments with a size that changes while they are out.
 //!
-//! Source: Linux 6.12 `tcp_adjust_pcount`, `tcp_mark_skb_lost`, `tcp_fragment`.
+//! Source: Linux 6.12 `tcp_adjust_pcount`, `tcp_mark_skb_lost`, `tcp_fragment`, `tcp_clean_rtx_queue`.
 
 use super::{Scoreboard, Window};
 use crate::ranges::SeqRange;
@@ -46,6 +46,25 @@ impl Scoreboard {
             self.resent.remove(at);
         }
         self.again.retain(|again| again.start < start || again.start >= end);
+    }
+
+    /// Moves the start of the packet at `start` up to `una`; its tags and their counts stay.
+    pub fn trim(&mut self, start: u64, una: u64) {
+        for set in [&mut self.lost, &mut self.retransmitted, &mut self.pending, &mut self.ever] {
+            set.remove(start, una, |_, _| {});
+        }
+        if let Some(mut last) = self.last_resent(start) {
+            self.resent.remove(0);
+            last.start = una;
+            self.note_resent(last);
+        }
+        self.again
+            .iter_mut()
+            .filter(|again| again.start == start)
+            .for_each(|again| again.start = una);
+        if let Some(rate) = &mut self.rate {
+            rate.trim(start, una);
+        }
     }
 
     /// Counts the packets of each tag anew. Without SACK (`reno`) duplicates are no tags.

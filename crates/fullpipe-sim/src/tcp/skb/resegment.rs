@@ -123,6 +123,17 @@ impl SendQueue {
         }
     }
 
+    /// End of the last segment below `una` that lies whole in what is `out`, where segments begin at `out.start`.
+    pub fn whole_below(&self, una: u64, out: SeqRange, mss: u32) -> u64 {
+        let behind = self.odds_until(una);
+        let odd = behind.checked_sub(1).map_or(0, |before| self.odds[before].end);
+        let known = odd.max(out.start);
+        let full = una - (una - known) % u64::from(mss);
+        let full = self.odds.get(behind).map_or(full, |next| full.min(next.start().max(known)));
+        // The last segment out may be short.
+        if self.segment_end(full, mss, out.end) > una { full } else { una }
+    }
+
     /// Segments sent before `start`; the next odd segment is number `first`.
     fn segments_until(&self, start: u64, first: usize, mss: u32) -> u64 {
         match self.odds.get(first) {
@@ -148,5 +159,26 @@ mod tests {
         queue.send_in_segments(0, Time::ZERO, 1448, 1436);
         queue.send(2872, Time::ZERO, 1448);
         assert!(queue.is_mixed(0) && queue.is_mixed(2871) && !queue.is_mixed(2872));
+    }
+
+    /// Two skbs of 700 bytes, joined when they are sent again, are one segment among full ones.
+    #[test]
+    fn an_ack_of_a_part_covers_whole_segments_below_it() {
+        let mut queue = SendQueue::new(0);
+        for (seq, len) in [(0, 1000), (1000, 700), (1700, 700), (2400, 1000)] {
+            queue.write(len, false, true);
+            queue.send(seq, Time::ZERO, 1000);
+        }
+        queue.join(1700);
+        queue.resegment(SeqRange::new(1000, 2400), 1400, 1000);
+        let whole = |una| queue.whole_below(una, SeqRange::new(0, 3400), 1000);
+        assert_eq!(
+            [500, 1000, 1700, 2399, 2400, 3000, 3400].map(whole),
+            [0, 1000, 1000, 1000, 2400, 2400, 3400]
+        );
+        // The rest of the segment is one, and the next one is counted from its end.
+        queue.resegment(SeqRange::new(1700, 2400), 1000, 1000);
+        assert_eq!(queue.segments(1700, 3400, 1000), 2);
+        assert_eq!(queue.segment_end(1700, 1000, 3400), 2400);
     }
 }
