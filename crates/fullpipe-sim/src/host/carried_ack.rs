@@ -1,4 +1,4 @@
-//! Segments that carry an ACK of the data that their receiver sends.
+//! Segments that carry an ACK of the data that their receiver sends, and ACKs alone.
 //!
 //! Source: Linux 6.12 `tcp_rcv_established`.
 
@@ -6,10 +6,32 @@ use super::Host;
 use super::cpu::Cursor;
 use super::receiving::{Arrived, ReverseAck};
 use super::shared::Shared;
+use crate::tcp::Ack;
 use crate::tcp::receiver::Taken;
 use crate::units::Time;
 
 impl Host {
+    /// The receiving end of the flow's socket, if an ACK of its own data takes the slow path there.
+    pub(super) fn slow_end(&self, flow: usize, ack: &Ack, shared: &Shared) -> Option<usize> {
+        let reverse = shared.reverse_of[flow]?;
+        let is_fast = self.receives.get(reverse)?.tcp.is_fast_ack(ack);
+        (!is_fast || self.sends[flow].tcp.snd_wnd() != ack.window).then_some(reverse)
+    }
+
+    /// Sends an ACK of received data that is due after an ACK without data (`__tcp_ack_snd_check`).
+    pub(super) fn ack_after_pure_ack(
+        &mut self,
+        slow: Option<usize>,
+        cpu: Time,
+        shared: &mut Shared,
+    ) {
+        if let Some(flow) = slow
+            && let Some(ack) = &self.receives[flow].tcp.ack_after_pure_ack(cpu)
+        {
+            self.send_ack(flow, cpu, ack, shared);
+        }
+    }
+
     /// Handles a segment that also has an ACK of the reverse flow. The ACK of a segment outside the window is ignored
     /// (`tcp_validate_incoming`).
     pub(super) fn on_segment_with_ack(

@@ -211,9 +211,11 @@ impl Host {
             if self.sends[flow].locked {
                 self.sends[flow].backlog.push_back((*ack, packet.serial));
             } else {
+                let slow = self.slow_end(flow, ack, shared);
                 cpu = self.in_packet_softirq(flow, cpu, shared, now, |f, p| {
                     f.on_ack(ack, packet.serial, p)
                 });
+                self.ack_after_pure_ack(slow, cpu, shared);
             }
         }
         self.after_sending(flow, now, shared);

@@ -197,6 +197,8 @@ impl Host {
     fn release(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let walks_cost = self.host.cpu.walk > Time::ZERO;
         let mut walked = false;
+        let waiting = &self.sends[flow].backlog;
+        let slow = waiting.iter().find_map(|(ack, _)| self.slow_end(flow, ack, shared));
         let cpu = self.with_output(flow, cpu, shared, now, |f, output| {
             let before = f.tcp.counters.walked;
             while !walked && let Some((ack, serial)) = f.backlog.pop_front() {
@@ -204,6 +206,8 @@ impl Host {
                 walked = walks_cost && f.tcp.counters.walked != before;
             }
         });
+
+        self.ack_after_pure_ack(slow, cpu, shared);
 
         // After a walk the socket stays owned, and the softirq has its turn first.
         (self.sends[flow].locked, self.sends[flow].releasing) = (walked, walked);

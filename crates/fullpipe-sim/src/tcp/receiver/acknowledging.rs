@@ -36,6 +36,16 @@ impl Receiver {
         self.acks.delay(now).then(|| self.make_ack())
     }
 
+    /// The ACK that is due after an ACK without data that took the slow path: a window that could not be announced before may be
+    /// open now (`tcp_rcv_established`).
+    pub(crate) fn ack_after_pure_ack(&mut self, now: Time) -> Option<Ack> {
+        if !self.acks.is_scheduled() {
+            return None;
+        }
+        self.tick(now);
+        self.ack_or_delay(now, false)
+    }
+
     /// Whether data beyond a hole is acknowledged at once.
     fn acks_hole(&mut self, now: Time) -> bool {
         if !self.profile.compresses_sacks || self.sack_room == 0 {

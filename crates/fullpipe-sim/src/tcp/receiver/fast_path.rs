@@ -10,9 +10,9 @@
 use super::Receiver;
 use super::coalesce::{Arrival, truesize};
 use crate::ranges::SeqRange;
-use crate::tcp::Segment;
 use crate::tcp::memory::{Member, PAGE};
 use crate::tcp::profile::{Profile, ReceiveShortage};
+use crate::tcp::{Ack, Segment};
 
 /// State of the fast path.
 #[derive(Clone, Debug)]
@@ -174,6 +174,12 @@ impl Receiver {
             && !(segment.fin || segment.cwr)
             && segment.tsval >= self.ts_recent
             && self.truesize(segment) as i64 <= forward_alloc
+    }
+
+    /// Whether an ACK without data takes the fast path, where the peer's window stays as it is.
+    pub(crate) fn is_fast_ack(&self, ack: &Ack) -> bool {
+        let is_plain = ack.sacks.is_none() && !ack.ece;
+        self.fast.is_on && is_plain && ack.seq == self.rcv_nxt && ack.tsval >= self.ts_recent
     }
 
     /// Checks after data in order whether the fast path is allowed again.
