@@ -7,12 +7,14 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Files of the suite with scenarios of newer keys.
-pub const FILES: [&str; 12] = [
+pub const FILES: [&str; 14] = [
     "programs",
     "messages",
     "loops",
     "mtus",
     "path-mtu",
+    "learned-mtu",
+    "small-writes",
     "quickack",
     "corked-answers",
     "two-way-losses",

@@ -13,7 +13,9 @@ const UNKNOWN: &str = "not found yet";
 const NO_CAUSE: [&str; 7] =
     ["not found", "not known", "unknown", "unclear", "not understood", "unexplained", "no cause"];
 /// Runs without a known cause, all of them.
-const WITHOUT_A_CAUSE: [&str; 13] = [
+const WITHOUT_A_CAUSE: [&str; 15] = [
+    "learned-mtu/messages",
+    "learned-mtu/small-writes-nodelay",
     "conversations/nine-in-flight",
     "controls-two/westwood-and-westwood",
     "messages/small-receive-buffers-four-in-flight",
