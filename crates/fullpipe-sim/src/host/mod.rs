@@ -107,6 +107,8 @@ pub(crate) struct Host {
     runnable: VecDeque<Process>,
     /// [`Profile::woken_first`](crate::tcp::profile::Profile::woken_first).
     woken_first: bool,
+    /// [`Profile::woken_preempts`](crate::tcp::profile::Profile::woken_preempts).
+    woken_preempts: bool,
     /// Time at which ksoftirqd does all work of softirqs before programs that they wake.
     all_in_ksoftirqd: Option<Time>,
     batch: Vec<Train>,
@@ -220,6 +222,7 @@ impl Host {
             step: None,
             runnable: VecDeque::new(),
             woken_first: profile.woken_first,
+            woken_preempts: profile.woken_preempts,
             all_in_ksoftirqd: None,
             batch: Vec::new(),
             backlogged: Vec::new(),

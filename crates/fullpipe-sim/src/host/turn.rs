@@ -192,14 +192,19 @@ impl Host {
         } else if let Some(reverse) = shared.reverse_of[flow] {
             // A thread that reads answers reads on until nothing is left; then the thread that writes has its turn.
             let dialogue = self.sends[reverse].dialogue;
-            if dialogue.is_some_and(|dialogue| dialogue.asks_ahead()) {
+            let has_two = dialogue.is_some_and(|dialogue| dialogue.asks_ahead());
+            if has_two {
                 self.after_receiving(flow, now, shared);
                 // It goes on at once: the one that writes waits for the CPU.
                 if self.runnable.back() == Some(&Process::Reader(flow)) {
                     self.runnable.rotate_right(1);
                 }
             }
+            let ready = self.runnable.len();
             self.wake_for_turn(reverse, flow, now, shared);
+            if has_two && self.woken_preempts && self.runnable.len() > ready {
+                self.runnable.rotate_right(1);
+            }
         }
     }
 

@@ -128,6 +128,13 @@ rows! { ($) cpu_rows
             tests: ["woken.rs: a_woken_writer_goes_before_the_ack_of_its_nanosecond"],
         }
 
+        /// CFS gives a thread that has slept credit, EEVDF (6.6) none. Earlier kernels than 6.1 were not read.
+        woken_preempts: bool {
+            means: "a thread that another thread of its program wakes runs before that one goes on",
+            read_in: "check_preempt_wakeup, place_entity",
+            values: { V2_6_20: false, V6_1: true, V6_12: false },
+        }
+
         net_rx: NetRx {
             means: "what one pass of NET_RX_SOFTIRQ takes, by net.core.netdev_budget and by time",
             read_in: "net_rx_action",
