@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Files of the suite with scenarios of newer keys.
-pub const FILES: [&str; 14] = [
+pub const FILES: [&str; 15] = [
     "programs",
     "messages",
     "loops",
@@ -16,6 +16,7 @@ pub const FILES: [&str; 14] = [
     "learned-mtu",
     "small-writes",
     "quickack",
+    "quick-requests",
     "corked-answers",
     "two-way-losses",
     "shallow-two-way",
