@@ -86,10 +86,14 @@ impl WatchArguments {
     /// Checks what clap cannot.
     ///
     /// # Errors
-    /// A word is no end, or ends come with a condition of their own.
+    /// A word is no end, ends come with a condition of their own, or the watch ends before its first picture.
     pub fn check(&self) -> Result<(), String> {
         if let Some(word) = self.ends.iter().find(|word| end(word).is_none()) {
             return Err(format!("{word:?} is no address with a port, such as 10.0.0.1:443"));
+        }
+        if self.lasts.is_some_and(|lasts| lasts < self.every) {
+            let way = "take a longer --for, or a shorter --every";
+            return Err(format!("--for is shorter than --every, so nothing would be shown: {way}"));
         }
         self.choice.check(&self.ends)
     }

@@ -136,6 +136,8 @@ fn wrong_words_are_refused() {
     twice.ends_with(2).complains(&["say nothing more"]);
     desk.call(&["watch", "--sort", "beauty"]).ends_with(2).complains(&["in-flight"]);
     desk.call(&["watch", "--every", "1ms"]).ends_with(2).complains(&["at least 50 ms"]);
+    let early = desk.call(&["watch", "--for", "1s", "--every", "2s"]);
+    early.ends_with(2).complains(&["--for is shorter than --every"]);
     desk.call(&["watch", "--pid", "4194999"]).ends_with(2).complains(&["no process"]);
 }
 
