@@ -85,9 +85,15 @@ impl Loop {
         // An answer grows as the flow that it answers does.
         let lasts = self.until.map(|until| until.saturating_sub(first.start).to_string());
         let times = u128::from(self.bytes).div_ceil(first.bytes.unwrap_or(1).max(1).into());
+        let all = |bytes: u64| u64::try_from(u128::from(bytes) * times).unwrap_or(u64::MAX);
         for own in iter::once(first).chain(run.answer_to(first)) {
-            let bytes = own.bytes.map(|bytes| format!("{}B", u128::from(bytes) * times));
-            keys.extend(bytes.map(|bytes| (of(own, &["bytes"]), bytes)));
+            // An answer has a message for each message of its flow, the last and shorter one included.
+            let bytes =
+                own.bytes.map(|bytes| match first.bytes.filter(|_| own.name != first.name) {
+                    Some(asked) => all(asked).div_ceil(first.message().max(1)) * own.message(),
+                    None => all(bytes),
+                });
+            keys.extend(bytes.map(|bytes| (of(own, &["bytes"]), format!("{bytes}B"))));
             keys.extend(lasts.clone().map(|lasts| (of(own, &["duration"]), lasts)));
         }
         keys
