@@ -5,7 +5,7 @@ use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 use crate::numbers;
-use crate::words::{ms, percent};
+use crate::words::{bytes, ms, percent};
 use fullpipe_base::limits::Limit;
 use fullpipe_scenario::config::System;
 
@@ -29,6 +29,11 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     if let Some(restarts) = restarts(context, one) {
         return Some(restarts);
     }
+    // Time between two messages by the clock is no pause of the program.
+    if let Some(by_the_clock) = by_the_clock(context, one, &finding) {
+        return Some(by_the_clock);
+    }
+
     // TCP waits for the program most of the time: the rate is the program's own.
     let as_asked = cause.share >= MOST;
     let pauses = context.pauses(one);
@@ -63,6 +68,28 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             .cure("TCP is not in the way: look at the program")
             .setting(setting("write()", host, AskedBy::Program)),
     )
+}
+
+/// Messages that a program sends by the clock, and that all arrive; none of other programs.
+fn by_the_clock(context: &Context, one: &One, finding: &Finding) -> Option<Finding> {
+    let settings = &one.meta.settings;
+    let (size, period) = (settings.message?, settings.period?);
+    let asked = size as f64 * 8.0 / period.as_secs_f64();
+    let times = times(context, one).map_or_else(String::new, |own| format!("; {own}"));
+    let host = &one.meta.hosts[0];
+    let found = finding.clone().because(format!(
+        "it writes a message of {} each {}{times}",
+        bytes(size),
+        ms(period.as_secs_f64() * 1e3)
+    ));
+    let found = Finding { as_asked: true, ..found };
+    one.reaches(Some(asked as u64)).then(|| {
+        found.cure("TCP is not in the way: look at the program").setting(setting(
+            "write()",
+            host,
+            AskedBy::Program,
+        ))
+    })
 }
 
 /// Slow starts after the pauses of a program, where they make its messages late; none where another cause does, or none is

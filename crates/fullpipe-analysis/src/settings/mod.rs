@@ -41,6 +41,8 @@ pub struct FlowSettings {
     pub write: Option<u32>,
     /// Bytes of each message of the sending program; none where it sends none, or it is not known.
     pub message: Option<u64>,
+    /// Period of these messages; none where the program sends none by the clock, or it is not known.
+    pub period: Option<Time>,
     /// Whether the sending program sets TCP_CORK (`strace`).
     pub is_corked: bool,
     /// Most bytes of each read of the receiving program (`strace`); none where it reads all there is.

@@ -37,6 +37,7 @@ pub(crate) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
         first_ssthresh: first_ssthresh.and_then(|n| u32::try_from(*n).ok()).filter(|n| *n > 0),
         write: (flow.app != App::Nfs).then_some(flow.write),
         message: message(flow),
+        period: flow.period(),
         is_corked: is_corked(flow),
         read: flow.reader.map(|reader| reader.read),
         hosts: [from, to].map(|station| host(run, station)),

@@ -321,3 +321,22 @@ fn a_flow_beside_a_loop_is_not_one_of_it() {
     let own = headline(&plain("100Mbit", "22500us", pages));
     contains(&own, &["each of 10 connections starts anew", "11 flows, each"]);
 }
+
+/// A tick of 120 B each millisecond, over a path that loses a packet in a thousand.
+pub fn ticks(more: &str) -> String {
+    let lossy = format!("{}\nloss = 1e-3", path("100Mbit", "25ms"));
+    let app = "app = { kind = \"messages\", size = \"120B\", period = \"1ms\" }";
+    let flow = format!("[[flow]]\nname = \"tick\"\nduration = \"5s\"\n{app}\n{more}");
+    between(&lossy, "", "", &flow)
+}
+
+/// The time between two ticks is no pause of their program. Without TCP_NODELAY a tick waits for an ACK.
+#[test]
+fn messages_by_the_clock_are_no_pauses() {
+    let own = headline(&ticks("sockopt = { TCP_NODELAY = 1 }\n"));
+    let expected =
+        "it writes a message of 120 bytes each 1 ms; half of the messages come within 25";
+    contains(&own, &[expected]);
+    lacks(&own.text, "pause");
+    contains(&headline(&ticks("")), &["Nagle's rule on sender"]);
+}

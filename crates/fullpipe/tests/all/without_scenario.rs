@@ -88,6 +88,7 @@ fn settings(own: &FlowSettings) -> FlowSettings {
         first_ssthresh: own.first_ssthresh,
         write: own.write,
         message: own.message,
+        period: own.period,
         is_corked: own.is_corked,
         read: own.read,
         hosts: own.hosts.clone(),
