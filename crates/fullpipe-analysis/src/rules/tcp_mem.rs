@@ -192,27 +192,44 @@ impl Fullest {
     }
 }
 
-/// Pages in all full buffers of a host, as large as they grow where memory is free. Flows that are judged count with the
-/// buffers that the path needs. None where the sockets' buffers are not known.
+/// Pages in all full buffers of a host that are open at one time, as large as they grow where memory is free. Flows that are
+/// judged count with the buffers that the path needs. None where the sockets' buffers are not known.
 fn wanted(context: &Context, host: &str) -> Option<u64> {
-    let mut sum = 0_u64;
-    for (index, (flow, trace)) in context.meta.flows.iter().zip(&context.traces.flows).enumerate() {
-        // Without a buffer in any sample the sum would be too small.
-        let most = |of: fn(&FlowSample) -> u64| trace.samples.iter().map(|s| of(s)).max();
-        let needs = context.subject.flows.iter().find(|one| one.index == index);
-        let needs = needs.and_then(|one| one.needs);
+    let lives = &context.lives.flows;
+    // Connections that did not begin take no memory.
+    let begun: Vec<usize> = (0..lives.len()).filter(|at| lives[*at].begins).collect();
+    let each = begun.iter().map(|at| Some((*at, wanted_by(context, *at, host)?)));
+    let each: Vec<(usize, u64)> = each.collect::<Option<_>>()?;
 
-        // A flow counts at both ends where both are on that host.
-        if flow.hosts[0] == host {
-            let needed = needs.map_or(0, |needs| needs.send.advised);
-            sum += most(|own| own.sender.sndbuf)?.max(needed).max(grown(flow, &trace.samples));
-        }
-        if flow.hosts[1] == host {
-            let needed = needs.map_or(0, |needs| needs.receive.advised);
-            sum += most(|own| own.receiver.rcvbuf)?.max(needed);
-        }
+    // The sum grows only where a flow begins.
+    let open = |at: Time| {
+        let alive = each.iter().filter(|(own, _)| lives[*own].start <= at && at < lives[*own].end);
+        alive.map(|(_, bytes)| bytes).sum::<u64>()
+    };
+    let most = begun.iter().map(|own| open(lives[*own].start)).max()?;
+    (most > 0).then(|| most.div_ceil(PAGE))
+}
+
+/// Bytes in the full buffers that a flow has at a host.
+fn wanted_by(context: &Context, index: usize, host: &str) -> Option<u64> {
+    let (flow, trace) = (&context.meta.flows[index], &context.traces.flows[index]);
+    let needs = context.subject.flows.iter().find(|one| one.index == index);
+    let needs = needs.and_then(|one| one.needs);
+
+    // Without a buffer in any sample the sum would be too small.
+    let most = |of: fn(&FlowSample) -> u64| trace.samples.iter().map(|s| of(s)).max();
+    let mut sum = 0;
+
+    // A flow counts at both ends where both are on that host.
+    if flow.hosts[0] == host {
+        let needed = needs.map_or(0, |needs| needs.send.advised);
+        sum += most(|own| own.sender.sndbuf)?.max(needed).max(grown(flow, &trace.samples));
     }
-    (sum > 0).then(|| sum.div_ceil(PAGE))
+    if flow.hosts[1] == host {
+        let needed = needs.map_or(0, |needs| needs.receive.advised);
+        sum += most(|own| own.receiver.rcvbuf)?.max(needed);
+    }
+    Some(sum)
 }
 
 /// Send buffer to which the kernel tunes for the largest cwnd of the samples, bytes; under memory pressure it does not.
