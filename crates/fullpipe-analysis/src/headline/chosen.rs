@@ -84,6 +84,12 @@ fn held_by_its_program<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Ca
     if context.is_of_mount(program) {
         return None;
     }
+    // Each connection of a loop starts anew: the start counts where it takes more of the time.
+    let starts = all.iter().find(|own| own.limit == SLOW_START && !own.is_cut);
+    if context.subject.is_loop() && starts.is_some_and(|own| own.share > program.share) {
+        return None;
+    }
+
     let one = *wanting(&context.subject.flows).first()?;
 
     // The wait for a handshake comes before the program's first wait.

@@ -26,10 +26,10 @@ use crate::rules::{
     group, is_quiet, twins, would_decide,
 };
 use crate::seen::seen;
-use crate::words::{percent, rate_of, sentences};
+use crate::words::{lower, percent, rate_of, sentences};
 use chosen::chosen;
 use fullpipe_base::limits::Limit;
-use remarks::{plateau, too_few, varied};
+use remarks::{as_asked, plateau, too_few, varied};
 
 /// The headline of a run, from its finished other parts, and its findings.
 pub(super) fn run(
@@ -125,39 +125,50 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
     let subject = context.subject;
     let all = causes(&context);
     let grade = grade(&context, &all);
-    let context = &Context { grade, ..context };
+    let whole = &Context { grade, ..context };
+
+    // A loop and the flows beside it have causes of their own.
+    let parts = if grade == Grade::Below { subject.parts(whole.lives) } else { Vec::new() };
+    let context = &Context { subject: parts.first().unwrap_or(subject), ..*whole };
+    let all = if parts.is_empty() { all } else { causes(context) };
     let cause = chosen(context, &all);
 
     // The finding knows more than the shares: a standing queue, a program that has what it asks for.
     let found = cause.map(|cause| find(context, cause)).unwrap_or_default();
     let grade = match (grade, found.queue_ms, found.as_asked) {
         (Grade::Full, Some(_), _) => Grade::Queue,
-        (Grade::Below, _, true) => Grade::AsAsked,
+        (Grade::Below, _, true) if parts.is_empty() => Grade::AsAsked,
         (grade, ..) => grade,
     };
     let first = cause.map(|cause| Found { cause, finding: found.clone() });
+    let beside = beside(context, &parts, found.code);
 
     // The code depends on the grade, so it follows the correction.
-    let found = Finding { code: code(context, grade, &found), ..found };
+    let found = Finding { code: code(whole, grade, &found), ..found };
     let text = sentences([
-        mount::prefix(context) + &reached(context, grade),
+        mount::prefix(whole) + &reached(whole, grade),
         cause
             .map(|cause| {
                 sentence(context, cause, &found, second(context, &all, cause, &found, grade))
             })
             .unwrap_or_default(),
         found.cure.clone().unwrap_or_default(),
-        varied(context, cause),
-        too_few(context, cause).unwrap_or_else(|| match found.grows && grade != Grade::Late {
+        beside.as_ref().map_or_else(String::new, |(said, _)| said.clone()),
+        as_asked(whole),
+        varied(whole, cause),
+        too_few(whole, cause).unwrap_or_else(|| match found.grows && grade != Grade::Late {
             true => String::new(),
-            false => plateau(context, grade, cause),
+            false => plateau(whole, grade, cause),
         }),
         each(subject),
-        datagrams::beside(context.run),
+        datagrams::beside(whole.run),
     ]);
     let confidence = cause.map(|cause| confidence::of(context, cause, &found, &all));
     let mut findings = findings(context, first, &all, confidence);
-    findings.extend(datagrams::finding(context.run));
+    let is_new = |own: &document::Finding| findings.iter().all(|known| known.code != own.code);
+    let beside = beside.map(|(_, own)| own).filter(is_new);
+    findings.extend(beside);
+    findings.extend(datagrams::finding(whole.run));
     let headline = Headline {
         rate_mbit: Some(subject.rate),
         allowed_mbit: subject.allowed_mbit(),
@@ -175,6 +186,25 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
         ..said(grade, text)
     };
     (headline, findings)
+}
+
+/// Sentence and finding of the second part of a subject, where its cause is not that of the first one.
+fn beside(
+    context: &Context,
+    parts: &[Subject],
+    first: &str,
+) -> Option<(String, document::Finding)> {
+    let context = &Context { subject: parts.get(1)?, ..*context };
+    let all = causes(context);
+    let cause = chosen(context, &all)?;
+    let found = find(context, cause);
+    if found.code.is_empty() || found.code == first || found.code == HEALTHY {
+        return None;
+    }
+    let text = format!("Beside it, {}", lower(&sentence(context, cause, &found, String::new())));
+    let share = found.share.unwrap_or(cause.share);
+    let said = does(context, cause, &found);
+    Some((text, listed(found, said, share, Confidence::Likely)))
 }
 
 /// A cause, and the finding of the rule that fires for it.
@@ -297,8 +327,13 @@ fn reached(context: &Context, grade: Grade) -> String {
             format!("FAILED: no call was answered. {rate}")
         }
         (Grade::Failed, None) => format!("FAILED: no data{} arrived. {rate}", whose(context)),
-        _ if subject.rests(context.lives) >= RESTS => format!("{rate} while a connection is open"),
-        _ => rate,
+        _ => match subject.rests(context.lives) {
+            rests if rests >= RESTS => {
+                let all = numbers::short(subject.rate * (1.0 - rests));
+                format!("{rate} while a connection is open, {all} with the time between them")
+            }
+            _ => rate,
+        },
     }
 }
 
@@ -324,6 +359,7 @@ fn does(context: &Context, cause: &Cause, found: &Finding) -> String {
         1 => ("the flow", "its life"),
         _ => ("the flows", "their lives"),
     };
+    let flows = context.subject.part.as_deref().unwrap_or(flows);
     let share = percent(found.share.unwrap_or(cause.share));
     format!("{} {} {flows} {share} of {life}", found.who, found.does)
 }

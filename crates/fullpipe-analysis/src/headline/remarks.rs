@@ -2,11 +2,15 @@
 
 use crate::document::{Flow, Grade, Interval};
 use crate::numbers;
-use crate::rules::{Cause, Context, FULL, LINK, PROGRAM, outage, varies};
+use crate::rules::{Cause, Context, FULL, LINK, One, PROGRAM, named, outage, varies, wanting};
 use crate::words::percent;
 use fullpipe_base::limits::{Derived, Limit};
 use fullpipe_base::path::Direction;
+use fullpipe_scenario::are_copies;
 use fullpipe_scenario::response::ENOUGH_LOSSES;
+
+/// Name of the limit of a slow reader.
+const READER: &str = Derived::Reader.about().name;
 
 /// Note that the path's rate varies, where its link is not the cause, or that the way back is out for a while.
 pub(super) fn varied(context: &Context, cause: Option<&Cause>) -> String {
@@ -21,6 +25,33 @@ pub(super) fn varied(context: &Context, cause: Option<&Cause>) -> String {
     });
     let all: Vec<String> = [data, back].into_iter().flatten().collect();
     if all.is_empty() { String::new() } else { format!("Meanwhile {}", all.join(", and ")) }
+}
+
+/// Note that flows have what their programs ask for, where others lack something.
+pub(super) fn as_asked(context: &Context) -> String {
+    let subject = context.subject;
+    let wanting: Vec<usize> = wanting(&subject.flows).iter().map(|one| one.index).collect();
+    // A mount's connection waits for answers, not for its program.
+    let has_all =
+        |one: &&One| !wanting.contains(&one.index) && !context.meta.is_of_mount(one.index);
+    let Some(first) = subject.flows.iter().find(has_all) else { return String::new() };
+
+    // One entry of the scenario stands for all.
+    let of_first = |one: &&One| are_copies(&first.meta.name, &one.meta.name);
+    let all: Vec<One> = subject.flows.iter().filter(has_all).filter(of_first).copied().collect();
+    let reads = first.share(READER) > first.share(PROGRAM);
+    let (has, whose, asks) = match (all.len(), reads) {
+        (1, true) => ("has", "its program", "reads"),
+        (1, false) => ("has", "its program", "writes"),
+        (_, true) => ("have", "their programs", "read"),
+        (_, false) => ("have", "their programs", "write"),
+    };
+    let rate = if all.len() == 1 {
+        format!(", {}", numbers::rate(first.best_mbit()))
+    } else {
+        String::new()
+    };
+    format!("{} {has} what {whose} {asks}{rate}", named(&all))
 }
 
 /// Note that the path has lost too few packets by chance to show the effect of its losses.

@@ -79,7 +79,7 @@ pub use finding::{Finding, setting, valued};
 pub use known::{CAUSES, HEALTHY, Known, by_code, group, twins, would_decide};
 pub use link::{LINK, outage, varies};
 pub use lost_datagrams::{DROPS, late_datagrams, lost_datagrams};
-pub use subject::{One, Subject};
+pub use subject::{One, Subject, named};
 
 use fullpipe_base::limits;
 

@@ -1,5 +1,6 @@
 //! Flows that a verdict is about: those of one direction that carried data.
 
+use super::cause::wanting;
 use crate::document::{Flow, Run};
 use crate::lookup::Lives;
 use crate::meta::{FlowMeta, RunMeta};
@@ -71,6 +72,8 @@ pub struct Subject<'a> {
     pub starved: usize,
     /// Flows of that direction that carried too little to count, and are not done.
     pub faint: usize,
+    /// Name of its flows where they are a part of the judged ones; none of a whole subject.
+    pub part: Option<String>,
 }
 
 impl<'a> Subject<'a> {
@@ -80,8 +83,13 @@ impl<'a> Subject<'a> {
         let of = || of(meta, lives, run, direction);
         let largest = of().map(|one| one.flow.bytes).max()?;
 
-        // Small flows beside large ones would spoil means and ranges.
-        let is_large = |one: &One| one.flow.bytes as f64 >= COUNTS * largest as f64;
+        // Small flows beside large ones would spoil means and ranges. Connections of a loop count together.
+        let loops: Vec<Entry> = entries(of()).into_iter().filter(Entry::is_loop).collect();
+        let bytes = |one: &One| {
+            let own = loops.iter().find(|own| own.has(one));
+            own.map_or(one.flow.bytes, |own| total(own.0.iter().map(|one| one.flow.bytes)))
+        };
+        let is_large = |one: &One| bytes(one) as f64 >= COUNTS * largest as f64;
         let counts = |one: &One| {
             // Users mean the first flow, even if it is short, but not one that ended before the others began, nor
             // one that has all that its program reads.
@@ -109,6 +117,7 @@ impl<'a> Subject<'a> {
             at_once: at_once(&flows, lives),
             starved,
             faint: beside().filter(faint).count(),
+            part: None,
             flows,
         })
     }
@@ -128,7 +137,46 @@ impl<'a> Subject<'a> {
         }
         let allowed = meta.way(direction).allowed.as_ref();
         let at_once = flows.len();
-        Some(Subject { rate: 0.0, allowed, carried: 1.0, at_once, starved: 0, faint: 0, flows })
+        let none = Subject {
+            rate: 0.0,
+            allowed,
+            carried: 1.0,
+            at_once,
+            starved: 0,
+            faint: 0,
+            part: None,
+            flows: Vec::new(),
+        };
+        Some(Subject { flows, ..none })
+    }
+
+    /// Parts with causes of their own, the one that lacks most of its part of the path first: flows of one entry of the scenario
+    /// each, where a loop of connections has other flows beside it. None elsewhere.
+    ///
+    /// A loop has many connections, and a flow beside it is one: all together they would have the loop's cause.
+    pub fn parts(&self, lives: &Lives) -> Vec<Subject<'a>> {
+        let all = entries(wanting(&self.flows).into_iter().copied());
+        if all.len() < 2 || !all.iter().any(Entry::is_loop) {
+            return Vec::new();
+        }
+
+        // Rates are those of the whole path.
+        let part = |Entry(flows): Entry<'a>| Subject {
+            at_once: at_once(&flows, lives),
+            part: Some(named(&flows)),
+            flows,
+            ..*self
+        };
+        let mut all: Vec<Subject> = all.into_iter().map(part).collect();
+        let lacks = |own: &Subject| {
+            let fair = own.at_once as f64 / self.at_once.max(1) as f64;
+            fair * self.allowed_mbit().unwrap_or(0.0) - rate(&own.flows, lives)
+        };
+        all.sort_by(|a, b| lacks(b).total_cmp(&lacks(a)));
+
+        // Entries that take turns do not stand beside one another.
+        let are_beside = all.iter().all(|own| own.at_once < self.at_once);
+        if are_beside { all } else { Vec::new() }
     }
 
     /// Spans in which any of the flows lives, in order of time.
@@ -193,6 +241,42 @@ impl<'a> Subject<'a> {
     /// The longest round trip without queues.
     pub fn base_rtt(&self) -> Option<Time> {
         self.flows.iter().filter_map(|one| one.meta.base_rtt).max()
+    }
+}
+
+/// Flows of one entry of the scenario, in their order: one flow, its copies, or connections of a loop.
+struct Entry<'a>(Vec<One<'a>>);
+
+impl Entry<'_> {
+    /// Whether connections of it follow one another.
+    fn is_loop(&self) -> bool {
+        self.0.iter().skip(1).any(|one| one.meta.follows)
+    }
+
+    fn has(&self, one: &One) -> bool {
+        are_copies(&self.0[0].meta.name, &one.meta.name)
+    }
+}
+
+/// Flows by their entries.
+fn entries<'a>(flows: impl Iterator<Item = One<'a>>) -> Vec<Entry<'a>> {
+    let mut all: Vec<Entry> = Vec::new();
+    for one in flows {
+        match all.iter_mut().find(|own| own.has(&one)) {
+            Some(own) => own.0.push(one),
+            None => all.push(Entry(vec![one])),
+        }
+    }
+    all
+}
+
+/// "bulk", "hook-1 … hook-40".
+pub fn named(flows: &[One]) -> String {
+    let names = flows.first().zip(flows.last()).map(|(a, b)| [&a.meta.name, &b.meta.name]);
+    match names {
+        Some([first, last]) if first != last => format!("{first} … {last}"),
+        Some([first, _]) => first.clone(),
+        None => String::new(),
     }
 }
 
