@@ -143,6 +143,12 @@ impl Run {
         let medians = self.flows.iter().filter_map(|own| own.messages);
         medians.map(|own| own.median_ms).reduce(f64::max)
     }
+
+    /// Time that a twentieth of the messages takes or exceeds, ms: the longest of all flows; none without messages.
+    pub fn message_p95_ms(&self) -> Option<f64> {
+        let times = self.flows.iter().filter_map(|own| own.messages);
+        times.map(|own| own.p95_ms).reduce(f64::max)
+    }
 }
 
 /// The packets of a run that were kept, in `RUN/packets.parquet`.

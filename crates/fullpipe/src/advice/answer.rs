@@ -89,9 +89,15 @@ fn gained(case: &Case, found: &Found) -> String {
 
     // Each goal has its own figure of merit.
     match found.goal {
-        Goal::Rate if sooner(cured, today).is_some_and(|gain| gain > 0.0) => {
-            let [before, after] = [today, cured].map(|own| ms(own.message_ms.unwrap_or(0.0)));
-            format!("half of the messages within {after} instead of {before}")
+        Goal::Rate
+            if is_of_messages(case, today) || sooner(cured, today).is_some_and(|own| own > 0.0) =>
+        {
+            let of = |time: fn(&Outcome) -> Option<f64>| {
+                let [before, after] = [today, cured].map(|own| ms(time(own).unwrap_or(0.0)));
+                format!("within {after} instead of {before}")
+            };
+            let [median, p95] = [of(|own| own.message_ms), of(|own| own.message_p95_ms)];
+            format!("half of the messages {median}, 95 % {p95}")
         }
         Goal::Rate if grows_sooner => format!(
             "{} in the mean, with the start, instead of {}",
@@ -110,6 +116,11 @@ fn gained(case: &Case, found: &Found) -> String {
         }
         Goal::Fair => fairer(&rate, today, cured),
     }
+}
+
+/// Whether the time of messages says more than their rate: the programs have one at a time, or send them by the clock.
+fn is_of_messages(case: &Case, own: &Outcome) -> bool {
+    case.sends_messages() && own.message_ms.is_some()
 }
 
 /// Sentence about a short queue that was asked for, and is not reached.
@@ -136,6 +147,13 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
         return format!("{own} ({runs}).");
     }
     let who = if case.datagrams.is_some() { "the datagrams" } else { "the flows" };
+    let state = match today.message_ms.zip(today.message_p95_ms) {
+        Some(times) if is_of_messages(case, today) => {
+            let [median, p95] = [times.0, times.1].map(ms);
+            format!("half of the messages come within {median}, 95 % within {p95}")
+        }
+        _ => format!("{who} have {reached}"),
+    };
     let is_full = today.fills(FULL);
 
     // A pace would trade a little rate for a queue that stands in front of a full path.
@@ -156,16 +174,16 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
     // Cases go from a full path to one that nothing helps.
     match (is_full, standing, &today.headline) {
         (true, true, _) if missed.is_empty() => format!(
-            "Set nothing: {who} have {reached} today ({runs}). A queue of {} stands in front of the path: a pace of 97 % \
+            "Set nothing: {state} today ({runs}). A queue of {} stands in front of the path: a pace of 97 % \
              would trade 3 % of the rate for it.",
             ms(today.queue_ms)
         ),
-        (true, ..) => format!("Set nothing: {who} have {reached} today ({runs}).{missed}"),
+        (true, ..) => format!("Set nothing: {state} today ({runs}).{missed}"),
         _ if today.is_healthy && today.fills(ALMOST) => format!(
             "Set nothing: the path is full ({runs}). With other starts and delays {who} may have less: {reached}."
         ),
         (false, _, Some(headline)) if headline.grade == Grade::Full => format!(
-            "Set nothing: {who} have {reached} today ({runs}), and no setting that may be changed gains 2 % or more."
+            "Set nothing: {state} today ({runs}), and no setting that may be changed gains 2 % or more."
         ),
         (false, _, Some(headline)) => {
             // The first finding's evidence explains the cause.
@@ -178,10 +196,10 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
             let remedy = remedy(today)
                 .map_or(String::new(), |own| format!(" What would help: {}.", lower(own)));
             format!(
-                "No setting that may be changed gains 2 % or more. Today {who} have {reached} ({runs}).{cause}{remedy}"
+                "No setting that may be changed gains 2 % or more. Today {state} ({runs}).{cause}{remedy}"
             )
         }
-        (false, _, None) => format!("Set nothing: {who} have {reached} ({runs})."),
+        (false, _, None) => format!("Set nothing: {state} ({runs})."),
     }
 }
 

@@ -218,6 +218,16 @@ impl Case {
         run.flow.iter().filter(sent).any(|flow| run.reverse_flow(flow).is_some())
     }
 
+    /// Whether all flows are messages of programs that have one at a time without an answer, or send them by the clock.
+    pub fn sends_messages(&self) -> bool {
+        let run = &self.today;
+        let of = |sent: &Sent| run.flow.iter().find(|own| own.name == sent.name);
+        let is_one = |flow: &Flow| {
+            matches!(flow.app, App::Messages { .. }) && run.opens(flow).in_flight() <= 1
+        };
+        !self.flows.is_empty() && self.flows.iter().all(|own| of(own).is_some_and(is_one))
+    }
+
     /// Least part that a flow may have of the path, bytes of payload per second.
     pub fn least_share_bytes(&self) -> Option<f64> {
         self.flows.iter().filter_map(Sent::share_bytes).min_by(f64::total_cmp)

@@ -76,6 +76,9 @@ pub struct Result {
     /// Median time of messages, ms: of the flow with the longest; absent without messages.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub message_ms: Option<f64>,
+    /// Time that a twentieth of the messages takes or exceeds, ms: of the flow with the longest; absent without messages.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub message_p95_ms: Option<f64>,
     /// The flow that has the least of its part; absent where no flow shares a path.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slowest: Option<Slowest>,
@@ -118,6 +121,7 @@ impl From<&Outcome> for Result {
             queue_ms: own.queue_ms,
             retransmitted: own.retransmitted,
             message_ms: own.message_ms,
+            message_p95_ms: own.message_p95_ms,
             slowest: own.slowest.clone(),
             evenness: own.evenness,
             verdict: own.headline.as_ref().map(|headline| headline.text.clone()),

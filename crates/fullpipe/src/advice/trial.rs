@@ -94,6 +94,8 @@ pub struct Outcome {
     /// Whether all programs send their messages by the clock: these times count, and the rate is the programs' own.
     pub by_the_clock: bool,
     /// The flow that is furthest below its part of the path; none where no flow shares a path.
+    /// Time that a twentieth of them takes or exceeds, ms.
+    pub message_p95_ms: Option<f64>,
     pub slowest: Option<Slowest>,
     /// Rate of payload that the path allows, Mb/s; none where it has no rate.
     pub allowed_mbit: Option<f64>,
@@ -314,6 +316,7 @@ fn arrived(case: &Case, asked: &Asked, run: Run) -> Outcome {
         allowed_mbit: case.allowed_mbit(),
         evenness: 1.0,
         is_healthy: is_healthy(headline.as_ref()),
+        message_p95_ms: run.message_p95_ms(),
         counts_mean: false,
         headline,
         run: Box::new(run),
@@ -389,6 +392,7 @@ fn outcome_of(
         evenness: 1.0,
         is_healthy: is_healthy(headline.as_ref()),
         counts_mean: false,
+        message_p95_ms: run.message_p95_ms(),
         headline,
         run: Box::new(run),
     }
@@ -438,3 +442,5 @@ fn worst(runs: &[Outcome]) -> Outcome {
     }
     own
 }
+        let late = own.message_p95_ms.zip(run.message_p95_ms);
+        own.message_p95_ms = late.map(|(a, b)| a.max(b));

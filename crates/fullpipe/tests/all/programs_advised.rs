@@ -2,6 +2,7 @@
 
 use crate::field_advice::of_first_run;
 use crate::made::{loaded, made};
+use crate::programs_named::ticks;
 use crate::relieve::relieved;
 use fullpipe::advice::Advice;
 use fullpipe::advice::method::Allowance;
@@ -134,4 +135,18 @@ fn a_clamp_that_is_too_high_is_said() {
     assert!(high.contains(clamped) && high.contains("clamp the MSS there to 1,382"), "{high}");
     assert!(!none.contains(clamped) && none.contains("clamp the MSS there to 1,382"), "{none}");
     assert!(!verdict(", mss_clamp = 1382").contains("clamp"), "a clamp that fits");
+}
+
+/// Ticks by the clock keep their rate, whatever delays them: their time is what advice is about.
+#[test]
+fn messages_are_judged_by_their_times() {
+    let of = |more: &str| of_first_run(&loaded(&ticks(more)), &Allowance::default());
+    let late = of("");
+    let said = ["half of the messages within 25", " instead of 3", ", 95 % within "];
+    assert!(said.iter().all(|own| late.answer.contains(own)), "{}", late.answer);
+
+    let good = of("sockopt = { TCP_NODELAY = 1 }\n");
+    assert!(good.changes.is_empty(), "{}", good.answer);
+    assert!(good.answer.contains("half of the messages come within 25"), "{}", good.answer);
+    assert!(good.advised.message_p95_ms >= good.advised.message_ms, "{good:?}");
 }
