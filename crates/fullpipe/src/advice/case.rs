@@ -298,12 +298,14 @@ fn crowd(run: &Resolved, direction: Direction, allowed: &Allowed) -> Option<Crow
     is_crowded.then(|| Crowd { name: own.name.clone(), mbit: sent_mbit(own), carried_mbit })
 }
 
-/// Demand of a flow's program, Mb/s; infinite where it writes as fast as it can.
-fn demand(flow: &Flow) -> f64 {
-    match flow.app {
-        App::Rate { rate } => rate.0 as f64 / 1e6,
+/// Demand of a flow's programs, Mb/s; infinite where they write and read as fast as they can.
+pub(super) fn demand(flow: &Flow) -> f64 {
+    let writes = match flow.app {
+        App::Rate { rate } => rate.0 as f64,
         _ => f64::INFINITY,
-    }
+    };
+    let reads = flow.reader.map_or(f64::INFINITY, |reader| reader.rate.0 as f64);
+    writes.min(reads) / 1e6
 }
 
 /// A flow that lives for less than this part of another one's life takes nothing from it that counts.

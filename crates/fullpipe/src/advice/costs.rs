@@ -2,7 +2,7 @@
 
 use super::Case;
 use super::answer::unequal;
-use super::candidates::{MOST_TRIED, black_hole, most};
+use super::candidates::{MOST_CONNECTIONS, MOST_TRIED, black_hole, most};
 use super::case::{alone_for, left};
 use super::change::{Change, Rank};
 use super::document::Sensitivity;
@@ -240,10 +240,14 @@ fn bound(case: &Case, found: &Found, engine: &str) -> Option<String> {
     let lossy = case.flows.iter().filter_map(|flow| flow.needs?.lossy).next()?;
     let mut senders = case.hosts(0).into_iter();
     let has_bbr = senders.all(|(_, host)| cc::has_kernel("bbr", &host.config.kernel));
+    let tried = match case.today.nfs.is_empty() {
+        true => format!("{MOST_TRIED} streams"),
+        false => format!("{MOST_CONNECTIONS} connections of a mount"),
+    };
     let since = cc::first_kernel("bbr").filter(|_| engine == "sim" && !has_bbr);
     Some(format!(
         "The loss holds a flow at about {}: {} flows, or a congestion control that does not take loss as congestion \
-         (bbr), would fill the path. Advice tries up to {MOST_TRIED} streams.{}",
+         (bbr), would fill the path. Advice tries up to {tried}.{}",
         numbers::rate(lossy.mbit),
         numbers::count(lossy.flows),
         since.map_or_else(String::new, |since| format!(

@@ -29,9 +29,10 @@ pub(super) fn main_life(
         }
     }
     let counted = || (0..counts.len()).filter(|flow| counts[*flow]);
-    if counted().any(|flow| run.flow[flow].after.is_some()) {
-        let start = counted().map(|flow| run.flow[flow].start).min();
-        let last = counted().map(|flow| busy[flow]).max();
+    let in_loops = in_loops(counts, run);
+    if !in_loops.is_empty() {
+        let start = in_loops.iter().map(|flow| run.flow[*flow].start).min();
+        let last = in_loops.iter().map(|flow| busy[*flow]).max();
         return [start.unwrap_or(Time::ZERO), last.unwrap_or(end).min(end)];
     }
     let most = counted().max_by_key(|flow| acked[*flow]);
@@ -45,6 +46,19 @@ pub(super) fn main_life(
         let until = run.flow[flow].duration.map_or(end, |lasts| (start + lasts).min(end));
         [start, last.min(until)]
     })
+}
+
+/// Counted flows that are connections of loops.
+pub(super) fn in_loops(counts: &[bool], run: &Resolved) -> Vec<usize> {
+    let followers = || run.flow.iter().enumerate().filter(|(at, _)| counts[*at]);
+    let mut all: Vec<usize> = followers()
+        .filter_map(|(at, flow)| Some([run.follows(flow)?.0, at]))
+        .flatten()
+        .filter(|at| counts[*at])
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// Rate and delay within a span.

@@ -6,7 +6,7 @@
 use super::case::{Asked, Case};
 use super::edit::{Edit, edited};
 use super::slowest::{Slowest, slowest};
-use super::spans::{main_life, window};
+use super::spans::{in_loops, main_life, window};
 use crate::analysis::document::{Grade, Headline, Run};
 use crate::analysis::rules::{DROPS, HEALTHY};
 use crate::analysis::{self, Made, RunMeta};
@@ -284,10 +284,12 @@ impl Case {
         if self.is_chancy { SEEDS } else { 1 }
     }
 
-    /// Whether mounts are judged by their files: calls may be sent again, or the server works on them.
+    /// Whether mounts are judged by their files: calls may be sent again, the server works on them, or losses leave some
+    /// connections with more to do than others.
     fn counts_files(&self) -> bool {
         let is_hasty = |own: &Nfs| own.timeo.is_some_and(|timeo| timeo < TIMEO);
-        self.today.nfs.iter().any(|own| is_hasty(own) || own.service > Time::ZERO)
+        let waits = |own: &Nfs| is_hasty(own) || own.service > Time::ZERO;
+        self.today.nfs.iter().any(|own| self.is_lossy || waits(own))
     }
 
     /// The flows that carry data in the direction that the advice is about.
@@ -314,9 +316,9 @@ fn arrived(case: &Case, asked: &Asked, run: Run) -> Outcome {
         by_the_clock: false,
         slowest: None,
         allowed_mbit: case.allowed_mbit(),
+        message_p95_ms: run.message_p95_ms(),
         evenness: 1.0,
         is_healthy: is_healthy(headline.as_ref()),
-        message_p95_ms: run.message_p95_ms(),
         counts_mean: false,
         headline,
         run: Box::new(run),
@@ -356,9 +358,10 @@ fn outcome_of(
     let all = window(case, resolved, counts, recording, [start, until]);
     // A transfer of fixed size is judged by all of its life, an endless flow by its settled rate.
     let is_finite = flows().all(|(flow, _)| flow.bytes.is_some()) && until < end;
-    // A path that varies allows its mean in the mean.
+    // A path that varies allows its mean in the mean, and a loop has no settled rate.
     let varies = case.allowed.as_ref().is_some_and(|own| !own.shares.is_empty());
-    let span = match is_finite || varies {
+    let is_loop = !in_loops(counts, resolved).is_empty();
+    let span = match is_finite || varies || is_loop {
         true => [start, until],
         false => [start + Time(until.saturating_sub(start).0 / 2), until],
     };
@@ -370,7 +373,7 @@ fn outcome_of(
     // A queue that drains acknowledges a little more than the path carries meanwhile.
     let useful = run.useful();
     let limit = allowed.unwrap_or(f64::INFINITY);
-    // Connections carry data again, or rest while the server works: the files' own time counts.
+    // Connections carry data again, or rest: the files' own time counts.
     let files = case.counts_files().then(|| files(&run, resolved, counts)).flatten();
     let files = files.map(|mbit| mbit.min(limit));
     let mbit = files.unwrap_or(half.mbit.min(limit) * useful);
@@ -387,12 +390,12 @@ fn outcome_of(
         retransmitted: last.map(|(flow, _)| flow.retransmitted_segments).sum(),
         message_ms: run.message_ms(),
         by_the_clock: flows().all(|(flow, _)| resolved.opens(flow).period().is_some()),
-        slowest: slowest(case, resolved, counts, recording, span),
+        slowest: slowest(case, resolved, &unfinished(&run, resolved, counts), recording, span),
         allowed_mbit: allowed,
+        message_p95_ms: run.message_p95_ms(),
         evenness: 1.0,
         is_healthy: is_healthy(headline.as_ref()),
         counts_mean: false,
-        message_p95_ms: run.message_p95_ms(),
         headline,
         run: Box::new(run),
     }
@@ -417,6 +420,17 @@ fn files(run: &Run, resolved: &Resolved, counts: &[bool]) -> Option<f64> {
 
 /// Rules that find nothing to set on a full path: the link is busy, or the pace is the path's.
 const FULL_RULES: [&str; 2] = ["link", "pacing"];
+
+/// The counted flows without connections of mounts that are done: one that has had its calls lacks nothing.
+fn unfinished(run: &Run, resolved: &Resolved, counts: &[bool]) -> Vec<bool> {
+    let mut counts = counts.to_vec();
+    for (own, (_, connections)) in run.nfs.iter().zip(resolved.mounts()) {
+        if own.took_s.is_some() {
+            counts[connections].fill(false);
+        }
+    }
+    counts
+}
 
 /// Whether a verdict says that the path is full, and that nothing is to be set.
 fn is_healthy(headline: Option<&Headline>) -> bool {

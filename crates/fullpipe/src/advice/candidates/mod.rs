@@ -7,6 +7,7 @@ mod buffers;
 mod datagrams;
 mod exchange;
 mod faults;
+mod flows;
 mod hosts;
 mod mounts;
 mod other_systems;
@@ -14,6 +15,7 @@ mod pace;
 mod remedies;
 
 pub use buffers::{Least, for_equal_flows, least, most, scaled};
+pub use mounts::MOST_CONNECTIONS;
 pub use other_systems::fitted;
 pub use pace::changes as paces;
 pub use remedies::{MOST_TRIED, remedies};
@@ -52,7 +54,7 @@ pub fn shorter(case: &Case) -> Vec<Vec<Change>> {
 /// Lists of changes that give each flow its part of a full path, each to be tried alone.
 pub fn fairer(case: &Case) -> Vec<Vec<Change>> {
     let caps = buffers::caps(case);
-    vec![cure(case), pace::changes(case), caps, remedies::alike(case), remedies::short_queue(case)]
+    vec![cure(case), pace::changes(case), caps, flows::alike(case), remedies::short_queue(case)]
 }
 
 /// Changes, with equal changes of programs on several flows joined into one.

@@ -11,9 +11,12 @@ use serde_json::Value as Json;
 /// Name of the option, and of the key.
 const NCONNECT: &str = "nconnect";
 /// Most connections of a mount (`nconnect` of Linux).
-const MOST_CONNECTIONS: u32 = 16;
+pub const MOST_CONNECTIONS: u32 = 16;
 /// Largest read-ahead of a scenario, bytes.
 const MOST_READ_AHEAD: u64 = 1 << 30;
+
+/// Factor on a read-ahead that suffices by arithmetic.
+const MORE_READ_AHEAD: u64 = 4;
 
 /// Factor on the threads of a server, and their largest number.
 const MORE_THREADS: u32 = 4;
@@ -37,8 +40,19 @@ pub fn patience(case: &Case) -> Vec<Change> {
         .collect()
 }
 
+/// As many connections of each mount that has fewer.
+pub fn more_connections(case: &Case, count: u32) -> Vec<Change> {
+    let fewer = case.today.nfs.iter().filter(|own| u32::from(own.nconnect) < count);
+    fewer.map(|own| nconnect(own, count)).collect()
+}
+
+/// Numbers of connections that are tried of mounts alone: Linux gives a mount more than advice tries of streams.
+pub fn also_tried(case: &Case) -> &'static [u32] {
+    if case.today.nfs.is_empty() { &[] } else { &[MOST_CONNECTIONS] }
+}
+
 /// Connections of a mount.
-pub fn nconnect(mount: &Nfs, count: u32) -> Change {
+fn nconnect(mount: &Nfs, count: u32) -> Change {
     let count = count.min(MOST_CONNECTIONS);
     let how = How::Mount { words: format!("nconnect={count}") };
     Change::new(NCONNECT, &mount.name, Scope::Application, how)
@@ -48,8 +62,20 @@ pub fn nconnect(mount: &Nfs, count: u32) -> Change {
         .edits([of_mount(mount, NCONNECT, count)])
 }
 
-/// A read-ahead of each mount that fills the path, however long the server works on a call, with the connections that it has or
-/// that `accepted` changes give it.
+/// The mount with a connection of that name; none of other flows.
+pub fn of_connection<'a>(case: &'a Case, flow: &str) -> Option<&'a Nfs> {
+    let run = &case.today;
+    let at = run.flow.iter().position(|own| own.name == flow)?;
+    run.mounts().find(|(_, own)| own.contains(&at)).map(|(mount, _)| mount)
+}
+
+/// The congestion control of a mount's connections.
+pub fn congestion(mount: &Nfs, name: &str) -> Edit {
+    of_mount(mount, "congestion", name)
+}
+
+/// A larger read-ahead of each mount: one that fills the path, however long the server works on a call, with the connections that
+/// the mount has or that `accepted` changes give it.
 pub fn read_ahead(case: &Case, accepted: &[Change]) -> Vec<Change> {
     // The largest window of the mount's connections covers the path.
     let window = case.flows.iter().filter_map(|flow| flow.alone).map(|own| own.window).max();
@@ -62,8 +88,10 @@ pub fn read_ahead(case: &Case, accepted: &[Change]) -> Vec<Change> {
             connections: connections(mount, accepted),
             bytes: mount.bytes(),
         });
-        let value = needed.min(MOST_READ_AHEAD);
         let today = mount.read_ahead(case.today.client(mount).host.config.kernel.as_str());
+        // A run may show that what suffices by arithmetic holds the mount all the same.
+        let needed = if needed > today { needed } else { today.saturating_mul(MORE_READ_AHEAD) };
+        let value = needed.min(MOST_READ_AHEAD).min(mount.bytes().next_multiple_of(1 << 10));
         let file = "/sys/class/bdi/$(mountpoint -d DIRECTORY)/read_ahead_kb";
         let [from, to] = [today, value].map(|bytes| bytes >> 10);
         let words = format!(

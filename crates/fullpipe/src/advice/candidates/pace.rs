@@ -2,7 +2,7 @@
 //!
 //! `fq maxrate` is no substitute: TCP does not know it, so the excess waits in the host, and beyond `flow_limit` fq drops.
 
-use super::super::case::{Case, Sent};
+use super::super::case::{Case, Sent, demand};
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::numbers;
@@ -42,8 +42,9 @@ fn paced(case: &Case, flow: &Sent, share: f64) -> Option<u64> {
     let version: Option<Version> = flow.settings.kernels[0].parse().ok();
     let paces = version.is_some_and(|own| own >= PACES_ITSELF)
         && are_modelled(&from.host.config).unwrap_or(false);
-    Some((own * share) as u64)
-        .filter(|pace| *pace > 0 && about.app == App::Bulk && is_long && paces)
+    // A program that reads more slowly than its part of the path paces its flow already.
+    let is_bulk = about.app == App::Bulk && demand(about) * 1e6 / 8.0 >= own;
+    Some((own * share) as u64).filter(|pace| *pace > 0 && is_bulk && is_long && paces)
 }
 
 /// A change that gives several flows one pace.

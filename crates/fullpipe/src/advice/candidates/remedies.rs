@@ -5,6 +5,7 @@ use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use super::super::trial::Outcome;
 use super::faults::INITCWND;
+use super::flows::{congestion, streams, streams_because};
 use super::hosts::At;
 use super::{buffers, datagrams, exchange, mounts, pace};
 use crate::analysis::words;
@@ -112,7 +113,7 @@ fn overflow(case: &Case, accepted: &[Change], place: &str) -> Vec<Vec<Change>> {
     all.push(longer(case, place));
     all.push(bucket(case, place));
     all.push(single_segments(case));
-    all.push(vec![streams(case, STREAMS[0])]);
+    all.push(streams(case, STREAMS[0]));
     all
 }
 
@@ -131,32 +132,10 @@ fn single_segments(case: &Case) -> Vec<Change> {
     all
 }
 
-/// Parallel flows in the place of each; of a mount its `nconnect`.
-fn streams(case: &Case, count: u32) -> Change {
-    if let [mount] = &case.today.nfs[..] {
-        return mounts::nconnect(mount, count);
-    }
-    let edits = case.flows.iter().map(|flow| Edit::Copies { flow: flow.name.clone(), count });
-    let flows = case.flows.len() as u32;
-    let (whose, each) = match &case.flows[..] {
-        [one] => (one.name.clone(), String::new()),
-        _ => (format!("{flows} flows"), " for each of them".into()),
-    };
-    let words = format!("{count} parallel streams{each} (iperf3 -P {count})");
-    let all = count.saturating_mul(flows);
-    Change::new("parallel streams", &whose, Scope::Application, How::Program { words })
-        .rank(Rank::Method)
-        .values(flows, all)
-        .why("a loss cuts one of the flows, not all")
-        .edits(edits)
-}
-
 /// More flows, and a congestion control that does not take loss as congestion.
 fn losses(case: &Case) -> Vec<Vec<Change>> {
-    let streams = STREAMS.iter().map(|count| streams(case, *count));
-    let bbr = case.flows.iter().any(|flow| flow.congestion != "bbr");
-    let bbr = bbr.then(|| congestion(case, "bbr"));
-    bbr.into_iter().chain(streams).map(|change| vec![change]).collect()
+    let streams = STREAMS.iter().chain(mounts::also_tried(case)).map(|own| streams(case, *own));
+    std::iter::once(congestion(case, "bbr")).chain(streams).collect()
 }
 
 /// ECN, where a queue of the path marks packets of ECN flows.
@@ -258,8 +237,11 @@ fn stuck_window(case: &Case) -> Vec<Vec<Change>> {
 /// Buffers by arithmetic. Where these are accepted, larger ones; and larger ones at the `end` that holds the flow.
 fn larger(case: &Case, accepted: &[Change], end: usize) -> Vec<Vec<Change>> {
     let more = accepted.iter().filter_map(|change| buffers::scaled(case, change, MORE));
-    let beyond = buffers::beyond(case, end, MORE);
-    vec![buffers::changes(case), more.collect(), beyond, beyond_window(case)]
+    let beyond = [0, 1].map(|end| buffers::beyond(case, end, MORE));
+
+    // A larger buffer at one end may do nothing without one at the other.
+    let both = if beyond.iter().any(Vec::is_empty) { Vec::new() } else { beyond.concat() };
+    vec![buffers::changes(case), more.collect(), beyond[end].clone(), both, beyond_window(case)]
 }
 
 /// Parallel streams where a flow needs more than TCP's largest window, 1 GiB, with buffers for the part of each.
@@ -276,7 +258,7 @@ fn beyond_window(case: &Case) -> Vec<Change> {
 
     let why = "TCP's window ends at 1 GiB, and the path needs more";
     let mut all = buffers::changes(&each);
-    all.push(streams(case, count).why(why));
+    all.extend(streams_because(case, count, why));
     all
 }
 
@@ -430,41 +412,13 @@ fn netem(case: &Case, host: &str, own: &Host) -> Vec<Change> {
 /// A congestion control that grows faster, and a pace.
 fn growth(case: &Case, accepted: &[Change]) -> Vec<Vec<Change>> {
     let mut all = Vec::new();
-    if case.flows.iter().any(|flow| flow.congestion != "cubic") {
-        all.push(vec![congestion(case, "cubic")]);
-    }
+    all.push(congestion(case, "cubic"));
     if accepted.iter().any(|change| change.rank == Rank::Pace) {
         return all;
     }
     all.push(pace::changes(case));
-    all.push(vec![streams(case, STREAMS[0]).why("several windows grow side by side")]);
+    all.push(streams_because(case, STREAMS[0], "several windows grow side by side"));
     all
-}
-
-fn congestion(case: &Case, name: &str) -> Change {
-    let first = case.flows.first();
-    let (today, host) = first.map_or(("", ""), |flow| (&flow.congestion, &flow.hosts[0]));
-    let setting = "net.ipv4.tcp_congestion_control";
-    let how = How::Sysctl { name: setting.into(), value: name.into() };
-    Change::new(setting, host, Scope::Sender, how)
-        .rank(Rank::Method)
-        .values(today, name)
-        .why(match name {
-            "bbr" => "bbr does not take a lost packet for a full queue".into(),
-            name => format!("{name} grows back to a large window in less time"),
-        })
-        .edits(
-            case.flows
-                .iter()
-                .map(|flow| Edit::flow(&flow.name, &["congestion"], Some(name.into()))),
-        )
-}
-
-/// A change that gives all flows one congestion control.
-pub fn alike(case: &Case) -> Vec<Change> {
-    let differ = case.flows.iter().any(|flow| flow.congestion != "cubic");
-    let why = "flows of one congestion control share a queue alike";
-    differ.then(|| congestion(case, "cubic").why(why)).into_iter().collect()
 }
 
 /// A queue of the path that keeps itself short, for the network to set.

@@ -159,6 +159,10 @@ impl Search<'_> {
             // A cure that gains nothing may still show the next limit.
             let next = self.climb(cured)?;
             best = better(best, next);
+            // A cure that costs rate may hold the flow as long as its limit stays.
+            if gain(&cured.outcome, today) <= -COUNTS {
+                best = self.climb(nothing.clone())?;
+            }
         }
 
         // Arithmetic may advise nothing, or something that does not help.

@@ -1,0 +1,45 @@
+//! Advice on mounts behind a path that loses packets.
+
+use crate::advice_method::advised;
+use crate::field_advice::of_first_run;
+use crate::headline::headline;
+use crate::made::loaded;
+use fullpipe::advice::Scope;
+use fullpipe::advice::method::{Allowance, Goal};
+
+/// A file of 64 MiB over 500 Mb/s and 20 ms, of which both ways lose 0.2 %.
+fn mount(operation: &str, nconnect: u32) -> String {
+    format!(
+        "duration = \"30s\"\n[path]\nrate = \"500Mbit\"\ndelay = {{ forward = \"10ms\", back = \"10ms\" }}\nloss = {{ forward = 2e-3, back = 2e-3 }}\n\
+         [hosts]\nsender = {{ kernel = \"6.12\" }}\nreceiver = {{ kernel = \"6.12\" }}\n\
+         [[nfs]]\nname = \"data\"\noperation = \"{operation}\"\nfile = \"64MiB\"\nnconnect = {nconnect}\nreadahead = \"16MiB\"\n"
+    )
+}
+
+/// The host that sends the data: the server of a read.
+#[test]
+fn a_mount_gets_the_congestion_control_of_the_host_that_sends() {
+    for (operation, host) in [("write", "sender"), ("read", "receiver")] {
+        let advice = advised(&mount(operation, 4));
+        let mut all = advice.changes.iter().map(|own| &own.change);
+        let own = all.find(|own| own.setting == "net.ipv4.tcp_congestion_control");
+        let own = own.unwrap_or_else(|| panic!("{}", advice.answer));
+        assert_eq!([&own.whose[..], &own.advised], [host, "bbr"]);
+        assert!(advice.advised.mbit > 2.0 * advice.today.mbit, "{}", advice.answer);
+
+        // Connections that are done rest, and the file has the rate of all of them.
+        let measured = headline(&mount(operation, 4)).rate_mbit.expect("a rate");
+        assert!((0.7..1.02).contains(&(advice.today.mbit / measured)), "{}", advice.answer);
+        assert!(advice.notes.iter().all(|own| !own.contains("0 % of its part")), "{advice:?}");
+    }
+}
+
+/// Linux gives a mount up to 16 connections. Fewer than today are no help.
+#[test]
+fn a_mount_gets_as_many_connections_as_linux_has() {
+    let allowance = Allowance { scopes: vec![Scope::Application], goal: Goal::Rate };
+    let advice = of_first_run(&loaded(&mount("write", 8)), &allowance);
+    let own = &advice.changes[0].change;
+    assert_eq!([&own.setting[..], &own.advised], ["nconnect", "16"], "{}", advice.answer);
+    assert!(advice.steps.iter().all(|own| own.what != "also nconnect 4"), "{advice:?}");
+}
