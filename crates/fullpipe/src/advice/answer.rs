@@ -51,7 +51,7 @@ fn set(case: &Case, found: &Found, runs: &str) -> String {
     let has_streams = found.changes.iter().any(|own| own.change.has_copies());
     let is_sooner = sooner(&found.cured, &found.today).is_some_and(|gain| 1.0 + gain >= LARGE_GAIN);
     let gains_much = found.cured.mbit >= LARGE_GAIN * found.today.mbit || is_sooner;
-    let would_help = match remedy(&found.cured) {
+    let would_help = match remedy(found, &found.cured) {
         // The remedy may be streams again, or a setting that is changed already.
         Some(remedy) if beyond.is_some() && !has_streams && !is_made(found) => {
             format!(" What would help more: {}.", lower(remedy))
@@ -193,7 +193,7 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
             let cause = headline.cause.as_ref();
             let cause = cause.map_or(String::new(), |cause| format!(" {cause}{evidence}."));
             // The cure may be a change that this allowance does not reach.
-            let remedy = remedy(today)
+            let remedy = remedy(found, today)
                 .map_or(String::new(), |own| format!(" What would help: {}.", lower(own)));
             format!(
                 "No setting that may be changed gains 2 % or more. Today {state} ({runs}).{cause}{remedy}"
@@ -244,12 +244,17 @@ fn is_made(found: &Found) -> bool {
     changes.any(|own| own.whose == setting.host && own.setting.ends_with(&setting.name))
 }
 
-/// Remedy of the first finding of an outcome's worst run; none of a path that is full.
-fn remedy(own: &Outcome) -> Option<&String> {
+/// Settings that are the whole remedy where a finding names them.
+const WHOLE: [&str; 3] = ["net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "read_ahead_kb"];
+
+/// Remedy of the first finding of an outcome's worst run; none of a path that is full, and none that was tried in vain.
+fn remedy<'a>(found: &Found, own: &'a Outcome) -> Option<&'a String> {
     // What is cured by nothing has no remedy.
     let is_good = own.headline.as_ref().is_some_and(|own| own.grade.is_good());
     let first = own.run.findings.first().filter(|own| own.code != HEALTHY && !is_good)?;
-    first.remedy.as_ref()
+    let setting = first.setting.as_ref().map_or("", |own| &own.name);
+    let is_tried = WHOLE.contains(&setting) && found.settings.contains(setting);
+    first.remedy.as_ref().filter(|_| !is_tried)
 }
 
 /// Cause that limits the flows with the changes; none where these fill nearly all of the path, or have what their programs

@@ -16,6 +16,7 @@ use crate::gain::in_time;
 use schemars::JsonSchema;
 use search::Search;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// From this share of the path on it is full today, and nothing is advised.
 pub const FULL: f64 = 0.97;
@@ -81,6 +82,8 @@ pub struct Found {
     pub(super) replacements: Vec<Replacement>,
     /// Lists of settings that were tried.
     pub tried: usize,
+    /// Settings of these lists, each once.
+    pub settings: BTreeSet<String>,
     /// Runs of the last trials, of which the worst one counts; 1 where chance does not decide.
     pub seeds: u64,
     /// Number of the first of these runs.

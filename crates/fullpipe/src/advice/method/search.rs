@@ -31,6 +31,8 @@ pub(super) struct Search<'a> {
     tried: Vec<State>,
     /// Lists that were tried in a search before.
     before: usize,
+    /// Settings of these lists.
+    settings: BTreeSet<String>,
     /// Whether means count, for a setting keeps the flows of today from growing.
     counts_mean: bool,
     /// Whether the path is nearly full: faults and buffers are tried, no pace, and no loop.
@@ -55,6 +57,7 @@ impl<'a> Search<'a> {
             replacements: Vec::new(),
             tried: Vec::new(),
             before: 0,
+            settings: BTreeSet::new(),
             counts_mean: false,
             is_paceless: false,
         }
@@ -67,10 +70,10 @@ impl<'a> Search<'a> {
         allowance: &'a Allowance,
         bench: &'a Bench<'a>,
     ) -> Search<'a> {
-        let Found { steps, replacements, tried: before, is_paceless, .. } = found.clone();
+        let Found { steps, replacements, tried: before, settings, is_paceless, .. } = found.clone();
         let counts_mean = found.today.counts_mean;
         let new = Search::new(case, allowance, bench);
-        Search { steps, replacements, before, counts_mean, is_paceless, ..new }
+        Search { steps, replacements, before, settings, counts_mean, is_paceless, ..new }
     }
 
     /// Answer of another search, with the trials of this one.
@@ -156,13 +159,13 @@ impl Search<'_> {
         if !whole.is_empty() {
             let outcome = self.trial("all that arithmetic advises", &whole)?;
             let cured = State { changes: whole, outcome };
-            // A cure that gains nothing may still show the next limit.
-            let next = self.climb(cured)?;
-            best = better(best, next);
             // A cure that costs rate may hold the flow as long as its limit stays.
             if gain(&cured.outcome, today) <= -COUNTS {
                 best = self.climb(nothing.clone())?;
             }
+            // A cure that gains nothing may still show the next limit.
+            let next = self.climb(cured)?;
+            best = better(best, next);
         }
 
         // Arithmetic may advise nothing, or something that does not help.
@@ -440,12 +443,14 @@ impl Search<'_> {
     fn found(self, changes: Vec<Kept>, today: Outcome, cured: Outcome) -> Found {
         Found {
             goal: self.allowance.goal,
+        let new = self.tried.iter().flat_map(|own| &own.changes).map(|own| &own.setting);
             changes,
             today,
             cured,
             tried: self.count(),
             steps: self.steps,
             replacements: self.replacements,
+            settings: self.settings.iter().chain(new).cloned().collect(),
             seeds: self.case.seeds(),
             first_seed: self.case.first_seed,
             is_paceless: self.is_paceless,
