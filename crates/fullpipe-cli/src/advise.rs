@@ -16,8 +16,8 @@ use fullpipe::advice::document::Advice;
 use fullpipe::advice::files::File;
 use fullpipe::advice::method::Goal;
 use fullpipe::advice::text::{self, Extent};
-use fullpipe::advice::trial::{Bench, Stopped, Watch};
-use fullpipe::advice::{self, Case, cured, newcomer, page};
+use fullpipe::advice::trial::{Bench, Outcome, Stopped, Watch};
+use fullpipe::advice::{self, Case, Change, SoFar, cured, newcomer, page};
 use fullpipe::analysis::numbers;
 use fullpipe::analysis::view::View;
 use fullpipe::base::units::Time;
@@ -34,7 +34,7 @@ const PROMISED: f64 = 0.8;
 /// File of results that holds the advice.
 pub const ADVICE: &str = "advice.json";
 /// Words of the first signal.
-const STOPPING: &str = "stopping; there is no advice without its proof (once more to quit at once)";
+const STOPPING: &str = "stopping; the best changes so far are shown (once more to quit at once)";
 
 /// Finds advice, proves it, keeps the proof and shows the advice.
 pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failure> {
@@ -83,13 +83,28 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
     }
 
     interrupt::listen(STOPPING)?;
-    let advice = found(&case, engine, arguments)?;
+    let advice = match found(&case, engine, arguments)? {
+        Ok(advice) => advice,
+        // Without an end of the search no changes are proved, so that the answer alone is shown.
+        Err(so_far) => {
+            let answer = so_far.answer().unwrap_or_else(|| "Stopped in the first trial".into());
+            if !arguments.json {
+                output.print(&format!("{answer}\n"))?;
+            }
+            return Err(Failure::Interrupted);
+        }
+    };
     let text = cured_text(&case, &advice)?;
 
     // Without a change there is nothing to compare.
     let kept = match arguments.no_report || advice.changes.is_empty() {
-        true => None,
-        false => Some(prove(place, &name, &text, &advice, arguments)?),
+        true => Ok(None),
+        false => prove(place, &name, &text, &advice, arguments).map(Some),
+    };
+    // A proof that was stopped leaves the advice of the trials.
+    let kept = match kept {
+        Err(Failure::Interrupted) => None,
+        kept => kept?,
     };
     if let Some(file) = &arguments.scenario_out {
         new_file::write(file, &text)?;
@@ -121,8 +136,12 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
     if interrupt::stopped() { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
-/// Advice by trials on the engine.
-fn found(case: &Case, engine: &Chosen, arguments: &AdviseArguments) -> Result<Advice, Failure> {
+/// Advice by trials on the engine; where the user stops them, what they have shown so far.
+fn found(
+    case: &Case,
+    engine: &Chosen,
+    arguments: &AdviseArguments,
+) -> Result<Result<Advice, Box<SoFar>>, Failure> {
     let allowance = arguments.allowance();
     let steps = Steps::new(arguments.quiet);
     let bench = Bench { engine: engine.engine, jobs: jobs(arguments.jobs), watch: &steps };
@@ -131,11 +150,16 @@ fn found(case: &Case, engine: &Chosen, arguments: &AdviseArguments) -> Result<Ad
         if arguments.no_report || own.changes.is_empty() || own.flows == 0 {
             return Ok(own);
         }
-        let newcomer = newcomer::newcomer(case, &own.edits(), &bench)?;
-        Ok(Advice { newcomer, ..own })
+        match newcomer::newcomer(case, &own.edits(), &bench) {
+            Err(Stopped::Interrupted) => Ok(own),
+            newcomer => Ok(Advice { newcomer: newcomer?, ..own }),
+        }
     });
     steps.finish();
-    advice.map_err(failure)
+    match advice {
+        Err(Stopped::Interrupted) => Ok(Err(Box::new(steps.so_far))),
+        advice => advice.map(Ok).map_err(failure),
+    }
 }
 
 /// The scenario with today's and the advised settings.
@@ -238,12 +262,13 @@ pub fn write(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
 pub struct Steps {
     progress: Progress,
     quiet: bool,
+    so_far: SoFar,
 }
 
 impl Steps {
     /// Steps on standard error, or in silence.
     pub fn new(quiet: bool) -> Steps {
-        Steps { progress: Progress::new(quiet, &[], 0), quiet }
+        Steps { progress: Progress::new(quiet, &[], 0), quiet, so_far: SoFar::default() }
     }
 
     /// The last step is over.
@@ -263,6 +288,10 @@ impl Watch for Steps {
     fn advance(&self, span: Time) -> bool {
         self.progress.advance(span);
         !interrupt::stopped()
+    }
+
+    fn tried(&self, changes: &[Change], outcome: &Outcome) {
+        self.so_far.tried(changes, outcome);
     }
 }
 

@@ -285,7 +285,7 @@ pub fn unequal(goal: Goal, own: &Slowest) -> String {
 }
 
 /// "set tcp_wmem of sender to 16 MiB maximum".
-fn in_words(change: &Change) -> String {
+pub(super) fn in_words(change: &Change) -> String {
     let short = change.setting.trim_start_matches("net.ipv4.").trim_start_matches("net.core.");
     match &change.advised[..] {
         "not set" => format!("let {} not set {short}", change.whose),
@@ -298,7 +298,7 @@ fn in_words(change: &Change) -> String {
 }
 
 /// "set a, set b, and let c".
-fn listed(parts: &[String]) -> String {
+pub(super) fn listed(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
         [one] => one.clone(),

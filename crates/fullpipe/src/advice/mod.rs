@@ -18,6 +18,7 @@ pub mod newcomer;
 pub mod page;
 mod shown;
 mod slowest;
+mod so_far;
 mod spans;
 pub mod text;
 pub mod trial;
@@ -26,6 +27,7 @@ pub use case::{Asked, Case, Sent};
 pub use change::{Change, How, Rank, Scope};
 pub use document::Advice;
 pub use edit::{Edit, edited};
+pub use so_far::SoFar;
 
 use crate::analysis::rules::DROPS;
 use method::{Allowance, Found};

@@ -4,6 +4,7 @@
 //! three runs with other seeds, starts and delays, and the worst one counts.
 
 use super::case::{Asked, Case};
+use super::change::Change;
 use super::edit::{Edit, edited};
 use super::slowest::{Slowest, slowest};
 use super::spans::{in_loops, main_life, window};
@@ -44,6 +45,8 @@ pub trait Watch: Sync {
     fn step(&self, what: &str, runs: usize, lasts: Time);
     /// A run simulated another span; `false` ends all runs.
     fn advance(&self, span: Time) -> bool;
+    /// A list of changes was tried.
+    fn tried(&self, _changes: &[Change], _outcome: &Outcome) {}
 }
 
 /// A watch that lets trials continue, unseen.
@@ -91,11 +94,11 @@ pub struct Outcome {
     pub retransmitted: u64,
     /// Median time of messages, ms; the most of all flows and runs, none without messages.
     pub message_ms: Option<f64>,
+    /// Time that a twentieth of them takes or exceeds, ms.
+    pub message_p95_ms: Option<f64>,
     /// Whether all programs send their messages by the clock: these times count, and the rate is the programs' own.
     pub by_the_clock: bool,
     /// The flow that is furthest below its part of the path; none where no flow shares a path.
-    /// Time that a twentieth of them takes or exceeds, ms.
-    pub message_p95_ms: Option<f64>,
     pub slowest: Option<Slowest>,
     /// Rate of payload that the path allows, Mb/s; none where it has no rate.
     pub allowed_mbit: Option<f64>,
@@ -313,10 +316,10 @@ fn arrived(case: &Case, asked: &Asked, run: Run) -> Outcome {
         inflation: 1.0,
         retransmitted: 0,
         message_ms: run.message_ms(),
+        message_p95_ms: run.message_p95_ms(),
         by_the_clock: false,
         slowest: None,
         allowed_mbit: case.allowed_mbit(),
-        message_p95_ms: run.message_p95_ms(),
         evenness: 1.0,
         is_healthy: is_healthy(headline.as_ref()),
         counts_mean: false,
@@ -389,10 +392,10 @@ fn outcome_of(
         inflation: half.inflation,
         retransmitted: last.map(|(flow, _)| flow.retransmitted_segments).sum(),
         message_ms: run.message_ms(),
+        message_p95_ms: run.message_p95_ms(),
         by_the_clock: flows().all(|(flow, _)| resolved.opens(flow).period().is_some()),
         slowest: slowest(case, resolved, &unfinished(&run, resolved, counts), recording, span),
         allowed_mbit: allowed,
-        message_p95_ms: run.message_p95_ms(),
         evenness: 1.0,
         is_healthy: is_healthy(headline.as_ref()),
         counts_mean: false,
@@ -418,9 +421,6 @@ fn files(run: &Run, resolved: &Resolved, counts: &[bool]) -> Option<f64> {
     counted.map(|(at, _)| run.nfs.get(at)?.mean_mbit).sum()
 }
 
-/// Rules that find nothing to set on a full path: the link is busy, or the pace is the path's.
-const FULL_RULES: [&str; 2] = ["link", "pacing"];
-
 /// The counted flows without connections of mounts that are done: one that has had its calls lacks nothing.
 fn unfinished(run: &Run, resolved: &Resolved, counts: &[bool]) -> Vec<bool> {
     let mut counts = counts.to_vec();
@@ -431,6 +431,9 @@ fn unfinished(run: &Run, resolved: &Resolved, counts: &[bool]) -> Vec<bool> {
     }
     counts
 }
+
+/// Rules that find nothing to set on a full path: the link is busy, or the pace is the path's.
+const FULL_RULES: [&str; 2] = ["link", "pacing"];
 
 /// Whether a verdict says that the path is full, and that nothing is to be set.
 fn is_healthy(headline: Option<&Headline>) -> bool {
@@ -453,8 +456,8 @@ fn worst(runs: &[Outcome]) -> Outcome {
         own.queue_ms = own.queue_ms.max(run.queue_ms);
         own.inflation = own.inflation.max(run.inflation);
         own.message_ms = own.message_ms.zip(run.message_ms).map(|(a, b)| a.max(b));
+        let late = own.message_p95_ms.zip(run.message_p95_ms);
+        own.message_p95_ms = late.map(|(a, b)| a.max(b));
     }
     own
 }
-        let late = own.message_p95_ms.zip(run.message_p95_ms);
-        own.message_p95_ms = late.map(|(a, b)| a.max(b));

@@ -4,8 +4,12 @@ use crate::advice_method::advised;
 use crate::field_advice::of_first_run;
 use crate::headline::headline;
 use crate::made::loaded;
-use fullpipe::advice::Scope;
 use fullpipe::advice::method::{Allowance, Goal};
+use fullpipe::advice::trial::{Bench, Outcome, Stopped, Watch};
+use fullpipe::advice::{Case, Change, Scope, SoFar, advise};
+use fullpipe::base::units::Time;
+use fullpipe::engine::sim::Simulator;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A file of 64 MiB over 500 Mb/s and 20 ms, of which both ways lose 0.2 %.
 fn mount(operation: &str, nconnect: u32) -> String {
@@ -32,6 +36,36 @@ fn a_mount_gets_the_congestion_control_of_the_host_that_sends() {
         assert!((0.7..1.02).contains(&(advice.today.mbit / measured)), "{}", advice.answer);
         assert!(advice.notes.iter().all(|own| !own.contains("0 % of its part")), "{advice:?}");
     }
+}
+
+/// A search that ends after its first trials.
+#[test]
+fn a_search_that_is_stopped_has_its_best_so_far() {
+    struct Few {
+        so_far: SoFar,
+        steps: AtomicUsize,
+    }
+    impl Watch for Few {
+        fn step(&self, _what: &str, _runs: usize, _lasts: Time) {
+            self.steps.fetch_add(1, Ordering::SeqCst);
+        }
+        fn advance(&self, _span: Time) -> bool {
+            self.steps.load(Ordering::SeqCst) <= 2
+        }
+        fn tried(&self, changes: &[Change], outcome: &Outcome) {
+            self.so_far.tried(changes, outcome);
+        }
+    }
+    let watch = Few { so_far: SoFar::default(), steps: AtomicUsize::new(0) };
+    let scenario = loaded(&mount("write", 4));
+    let case = Case::new(&scenario, &scenario.plans()[0]).expect("a case");
+    let bench = Bench { engine: &Simulator, jobs: 2, watch: &watch };
+    assert_eq!(watch.so_far.answer(), None);
+    let stopped = advise(&case, &Allowance::default(), &bench);
+    assert!(matches!(stopped, Err(Stopped::Interrupted)), "{stopped:?}");
+    let answer = watch.so_far.answer().expect("an answer");
+    let expected = "best so far: set tcp_congestion_control of sender to bbr: ";
+    assert!(answer.starts_with("Stopped after ") && answer.contains(expected), "{answer}");
 }
 
 /// Linux gives a mount up to 16 connections. Fewer than today are no help.

@@ -187,6 +187,11 @@ fn is_slow_repair(outcome: &Outcome) -> bool {
     code == Some(SLOW_REPAIR)
 }
 
+/// Whether an outcome gains enough over another one to count.
+pub(super) fn gains(new: &Outcome, old: &Outcome) -> bool {
+    gain(new, old) >= COUNTS
+}
+
 /// Relative gain of an outcome over another one (0.02: 2 %): by the settled rate, or by the mean where the settled
 /// rates are alike.
 fn gain(new: &Outcome, old: &Outcome) -> f64 {

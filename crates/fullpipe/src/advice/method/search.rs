@@ -411,6 +411,8 @@ impl Search<'_> {
             let all: Vec<Vec<&Edit>> = new.iter().map(|list| edits(list)).collect();
             let mut outcomes = self.bench.trials(self.case, &all)?;
             outcomes.iter_mut().for_each(|own| own.counts_mean = self.counts_mean);
+            let watch = self.bench.watch;
+            new.iter().zip(&outcomes).for_each(|(list, own)| watch.tried(list, own));
             let states = new.into_iter().cloned().zip(outcomes);
             self.tried.extend(states.map(|(changes, outcome)| State { changes, outcome }));
         }
@@ -441,16 +443,16 @@ impl Search<'_> {
     }
 
     fn found(self, changes: Vec<Kept>, today: Outcome, cured: Outcome) -> Found {
+        let new = self.tried.iter().flat_map(|own| &own.changes).map(|own| &own.setting);
         Found {
             goal: self.allowance.goal,
-        let new = self.tried.iter().flat_map(|own| &own.changes).map(|own| &own.setting);
             changes,
             today,
             cured,
             tried: self.count(),
+            settings: self.settings.iter().chain(new).cloned().collect(),
             steps: self.steps,
             replacements: self.replacements,
-            settings: self.settings.iter().chain(new).cloned().collect(),
             seeds: self.case.seeds(),
             first_seed: self.case.first_seed,
             is_paceless: self.is_paceless,

@@ -1,0 +1,66 @@
+//! Best changes of a search that was stopped before its end.
+
+use super::answer::{in_words, listed};
+use super::change::Change;
+use super::method::{gains, sooner};
+use super::trial::Outcome;
+use crate::analysis::numbers;
+use crate::analysis::words::{ms, rate_of};
+use std::sync::{Mutex, PoisonError};
+
+/// Trials that have ended, as far as an answer needs them. A watch of the search keeps it.
+#[derive(Default)]
+pub struct SoFar(Mutex<Trials>);
+
+#[derive(Default)]
+struct Trials {
+    /// Lists of settings that were tried.
+    count: usize,
+    /// Today.
+    today: Option<Outcome>,
+    /// Changes that gain most.
+    best: Option<(Vec<Change>, Outcome)>,
+}
+
+impl SoFar {
+    /// Counts the trial of a list of changes; the first list is empty, and stands for today.
+    pub fn tried(&self, changes: &[Change], outcome: &Outcome) {
+        let mut own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        own.count += 1;
+        let Some(today) = &own.today else {
+            own.today = Some(outcome.clone());
+            return;
+        };
+        let most = own.best.as_ref().map_or(today, |(_, most)| most);
+        if !changes.is_empty() && gains(outcome, most) {
+            own.best = Some((changes.to_vec(), outcome.clone()));
+        }
+    }
+
+    /// The best changes so far, and their gain; none before the end of the first trial.
+    pub fn answer(&self) -> Option<String> {
+        let own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let today = own.today.as_ref()?;
+        let lists = if own.count == 1 { "list" } else { "lists" };
+        let stopped = format!("Stopped after {} {lists} of settings", own.count);
+        let Some((changes, most)) = &own.best else {
+            let reached = rate_of(today.mbit, today.allowed_mbit);
+            return Some(format!("{stopped}: none gains 2 % or more so far; today {reached}."));
+        };
+        let changes: Vec<String> = changes.iter().map(in_words).collect();
+        let gain = match sooner(most, today) {
+            Some(gain) if gain > 0.0 => {
+                let [before, after] = [today, most].map(|own| ms(own.message_ms.unwrap_or(0.0)));
+                format!("half of the messages within {after} instead of {before}")
+            }
+            _ => {
+                let reached = rate_of(most.mbit, most.allowed_mbit);
+                format!("{reached} instead of {}", numbers::short(today.mbit))
+            }
+        };
+        Some(format!(
+            "{stopped}; best so far: {}: {gain}. Some of these changes may be needless.",
+            listed(&changes)
+        ))
+    }
+}
