@@ -31,7 +31,7 @@ pub(crate) struct ReceivingFlow {
     /// Size of the reader's buffer, bytes.
     buffer: u64,
     /// Rate of the reader; none: it reads at once.
-    rate: Option<Rate>,
+    pub(super) rate: Option<Rate>,
     /// Until when the reader works on its data, if it does.
     works_until: Option<Time>,
     /// Timestamp of the first SYN.

@@ -11,6 +11,7 @@
 //!   `requests.toml`, `programs.toml`, `messages.toml` and `quickack.toml`, and random scenarios draw it.
 
 use crate::config::{App, Flow};
+use crate::host::receiving::ReceivingFlow;
 use crate::host::shared::Shared;
 use crate::host::{Host, Process};
 use crate::tcp::sender::Writer;
@@ -141,6 +142,12 @@ impl Arriving {
         Some(Arriving { size, bytes: flow.bytes.unwrap_or(u64::MAX), read: 0 })
     }
 
+    /// Bytes up to the end of the next message, after so many bytes were read.
+    pub(super) fn left(&self, bytes_read: u64) -> u64 {
+        let end = self.read.saturating_add(1).saturating_mul(self.size).min(self.bytes);
+        end.saturating_sub(bytes_read)
+    }
+
     /// Takes the next message if it ends within `bytes_read`. The last one may be shorter.
     fn takes(&mut self, bytes_read: u64) -> bool {
         let begins = self.read.saturating_mul(self.size);
@@ -148,6 +155,23 @@ impl Arriving {
         let is_whole = end > begins && bytes_read >= end;
         self.read += u64::from(is_whole);
         is_whole
+    }
+}
+
+impl ReceivingFlow {
+    /// Whether the program reads unanswered messages one by one. A program with a rate reads what there is.
+    pub(super) fn reads_messages(&self) -> bool {
+        self.arriving.is_some() && self.rate.is_none()
+    }
+
+    /// Available bytes that one read of unanswered messages takes.
+    pub(super) fn readable_of_unanswered(&self, readable: u64) -> u64 {
+        match self.arriving {
+            Some(arriving) if self.rate.is_none() => {
+                readable.min(arriving.left(self.tcp.bytes_read))
+            }
+            _ => readable,
+        }
     }
 }
 
@@ -178,7 +202,9 @@ impl Host {
     /// Available bytes of a flow that its program takes with one read, which ends with a message. A program without
     /// messages takes all that is `readable`.
     pub(super) fn readable_of_message(&self, flow: usize, readable: u64, shared: &Shared) -> u64 {
-        let Some(reverse) = shared.reverse_of[flow] else { return readable };
+        let Some(reverse) = shared.reverse_of[flow] else {
+            return self.receives[flow].readable_of_unanswered(readable);
+        };
         let (state, read) = (&self.sends[reverse], self.receives[flow].tcp.bytes_read);
         let writes = matches!(state.tcp.writer(), Writer::Active | Writer::NoSpace);
         let most = state.dialogue.map(|dialogue| dialogue.most_read(state.written, read, writes));
@@ -192,19 +218,26 @@ impl Host {
         } else if let Some(reverse) = shared.reverse_of[flow] {
             // A thread that reads answers reads on until nothing is left; then the thread that writes has its turn.
             let dialogue = self.sends[reverse].dialogue;
-            let has_two = dialogue.is_some_and(|dialogue| dialogue.asks_ahead());
-            if has_two {
-                self.after_receiving(flow, now, shared);
+            let has_threads = dialogue.is_some_and(|dialogue| dialogue.asks_ahead());
+            if has_threads {
                 // It goes on at once: the one that writes waits for the CPU.
-                if self.runnable.back() == Some(&Process::Reader(flow)) {
-                    self.runnable.rotate_right(1);
-                }
+                self.read_on(flow, now, shared);
             }
             let ready = self.runnable.len();
             self.wake_for_turn(reverse, flow, now, shared);
-            if has_two && self.woken_preempts && self.runnable.len() > ready {
+            if has_threads && self.woken_preempts && self.runnable.len() > ready {
                 self.runnable.rotate_right(1);
             }
+        } else if self.receives[flow].reads_messages() {
+            self.read_on(flow, now, shared);
+        }
+    }
+
+    /// Lets the reader go on at once, where there is more to read.
+    fn read_on(&mut self, flow: usize, now: Time, shared: &mut Shared) {
+        self.after_receiving(flow, now, shared);
+        if self.runnable.back() == Some(&Process::Reader(flow)) {
+            self.runnable.rotate_right(1);
         }
     }
 
