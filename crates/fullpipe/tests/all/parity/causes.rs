@@ -13,7 +13,8 @@ const UNKNOWN: &str = "not found yet";
 const NO_CAUSE: [&str; 7] =
     ["not found", "not known", "unknown", "unclear", "not understood", "unexplained", "no cause"];
 /// Runs without a known cause, all of them.
-const WITHOUT_A_CAUSE: [&str; 16] = [
+const WITHOUT_A_CAUSE: [&str; 17] = [
+    "learned-mtu/fast-back-messages",
     "quick-requests/two-flows",
     "learned-mtu/messages",
     "learned-mtu/small-writes-nodelay",
