@@ -58,8 +58,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             ms(base_s * 1e3)
         ))
         .cure(format!(
-            "Let the programs have {raise} under way (a larger window on {to}, or more requests in flight on {from}), or \
-             use several connections: no sysctl raises this window{}",
+            "Let the programs have {raise} under way (a larger window, or more requests in flight), or use several \
+             connections: no sysctl raises this window{}",
             buffer::then_the_buffers(one)
         ))
         .setting(valued("the program's window", to,

@@ -54,7 +54,7 @@ pub const CASES: &[Case] = &[
         "HTTP/2, window of 64 KB",
         "sender.application",
         &["The program's own window on receiver", "no sysctl raises this window"],
-        Some("a larger window on receiver"),
+        Some("a larger window"),
     ),
     case(
         "05-windows",
