@@ -2,7 +2,7 @@
 
 use super::{ALONE, LITTLE_LESS, SLOW_START, WORTH};
 use crate::document::Grade;
-use crate::rules::{Cause, Context, FULL, LINK, PROGRAM, is_quiet, wanting};
+use crate::rules::{Cause, Context, FULL, LINK, PROGRAM, SWALLOWED, find, is_quiet, wanting};
 use fullpipe_base::limits::{Derived, Limit};
 
 /// Share of the flows' lives for which a link is busy, from which on it is the cause of a path that is full in the end.
@@ -25,6 +25,14 @@ pub(super) fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Caus
     let link = all.iter().find(|own| own.limit == LINK);
     let grade = context.grade;
     let varies = context.subject.varies();
+
+    if grade == Grade::Failed {
+        // A flow of which nothing arrives may wait in front of a full link, too.
+        let is_swallowed = |own: &&Cause| own.is_cut && find(context, own).code == SWALLOWED;
+        if let Some(swallowed) = all.iter().find(is_swallowed) {
+            return Some(swallowed);
+        }
+    }
 
     // On a full path only a cause that is not quiet is worth a word.
     if grade == Grade::Full {

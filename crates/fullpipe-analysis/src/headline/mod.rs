@@ -22,8 +22,8 @@ use crate::numbers;
 use crate::rules::server_threads;
 use crate::rules::server_work::WORK;
 use crate::rules::{
-    Cause, Context, FULL, Finding, HEALTHY, LINK, PROGRAM, Subject, causes, few_round_trips, find,
-    group, is_quiet, twins, would_decide,
+    Cause, Context, FULL, Finding, HEALTHY, LINK, PROGRAM, SWALLOWED, Subject, causes,
+    few_round_trips, find, group, is_quiet, twins, would_decide,
 };
 use crate::seen::seen;
 use crate::words::{lower, percent, rate_of, sentences};
@@ -378,8 +378,6 @@ const KEPT: [&str; 4] = ["small_mss", "nic", "policer", "compete"];
 const SAWTOOTH: [&str; 2] = ["ss_short", "small_buffer"];
 /// Share of the path from which on other flows are worth a word: without them the first one has 1.2 times as much.
 const SHARES: f64 = 1.0 / 6.0;
-/// Code of a path that swallows full packets.
-const SWALLOWED: &str = "pmtu";
 /// Name of the limit of Nagle's rule, and the code of its finding.
 const NAGLE: &str = Limit::Nagle.about().name;
 /// Name of the limit of slow start.

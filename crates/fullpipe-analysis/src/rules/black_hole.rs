@@ -9,8 +9,11 @@ use crate::document::AskedBy;
 use crate::numbers;
 use crate::sizing::{HEADERS, TIMESTAMPS};
 
+/// Code of a path that swallows packets of full size.
+pub const SWALLOWED: &str = "pmtu";
 /// The rule.
-pub const RULE: Rule = Rule { name: "black-hole", code: "pmtu", when: When::Cut(&["mtu"]), find };
+pub const RULE: Rule =
+    Rule { name: "black-hole", code: SWALLOWED, when: When::Cut(&["mtu"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;

@@ -73,6 +73,7 @@ mod without_sack;
 mod without_scaling;
 mod write_back;
 
+pub use black_hole::SWALLOWED;
 pub use cause::{Cause, PROGRAM, causes, is_quiet, wanting};
 pub use context::{Context, FULL};
 pub use finding::{Finding, setting, valued};
