@@ -99,6 +99,9 @@ fn gained(case: &Case, found: &Found) -> String {
             let [median, p95] = [of(|own| own.message_ms), of(|own| own.message_p95_ms)];
             format!("half of the messages {median}, 95 % {p95}")
         }
+        Goal::Rate if found.goal.is_closer(cured, today) && is_alike => {
+            format!("{rate} as today, and data of a flow arrives that gets nothing today")
+        }
         Goal::Rate if grows_sooner => format!(
             "{} in the mean, with the start, instead of {}",
             rate_of(cured.mean_mbit, cured.allowed_mbit),

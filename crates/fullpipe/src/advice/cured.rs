@@ -13,8 +13,8 @@ use std::fmt::Write;
 pub const TODAY: &str = "today";
 /// Name of the advised variant.
 pub const ADVISED: &str = "advised";
-/// Tables of socket options, which are not written where they are empty.
-const OPTIONS: [&str; 2] = ["sockopt", "receiver_sockopt"];
+/// Tables of socket options, and of what a host has of its own, which are not written where they are empty.
+const OPTIONS: [&str; 3] = ["sockopt", "receiver_sockopt", "set"];
 
 /// The scenario file.
 ///

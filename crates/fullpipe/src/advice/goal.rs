@@ -19,7 +19,7 @@ const LOST: f64 = 0.05;
 /// Aim of the advice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Goal {
-    /// The path is full.
+    /// The path is full, and no flow of it gets nothing because its packets are too large.
     #[default]
     Rate,
     /// The path is full, and its queue short: up to [`PRICE`] of the rate is paid for that.
@@ -32,7 +32,7 @@ impl Goal {
     /// Whether an outcome of a full path meets the goal.
     pub(super) fn is_met(self, outcome: &Outcome) -> bool {
         match self {
-            Goal::Rate => true,
+            Goal::Rate => !outcome.loses_a_flow(),
             Goal::Delay => outcome.inflation <= SHORT,
             Goal::Fair => outcome.least_part() >= EVEN,
         }
@@ -41,7 +41,7 @@ impl Goal {
     /// Whether an outcome is so much closer to the goal than another one that a change is worth it.
     pub(super) fn is_closer(self, own: &Outcome, than: &Outcome) -> bool {
         match self {
-            Goal::Rate => false,
+            Goal::Rate => than.loses_a_flow() && !own.loses_a_flow(),
             Goal::Delay => own.inflation * LONGER < than.inflation,
             Goal::Fair => own.least_part() >= than.least_part() + CLOSER,
         }
@@ -50,16 +50,17 @@ impl Goal {
     /// Distance from the goal, by which outcomes are put in order.
     pub(super) fn distance(self, outcome: &Outcome) -> f64 {
         match self {
-            Goal::Rate => 0.0,
+            Goal::Rate => f64::from(u8::from(outcome.loses_a_flow())),
             Goal::Delay => outcome.inflation,
             Goal::Fair => 1.0 - outcome.least_part(),
         }
     }
 
-    /// Whether an outcome has no longer queue than another, and for [`Goal::Fair`] equal parts.
+    /// Whether an outcome has no longer queue than another, loses no flow, and has equal parts for [`Goal::Fair`].
     pub(super) fn keeps(self, own: &Outcome, best: &Outcome) -> bool {
         let is_fair = self != Goal::Fair || own.least_part() >= best.least_part() - LOST;
-        own.inflation <= longest(best) && is_fair
+        let loses = own.loses_a_flow() && !best.loses_a_flow();
+        own.inflation <= longest(best) && is_fair && !loses
     }
 }
 

@@ -9,7 +9,7 @@ use super::edit::{Edit, edited};
 use super::slowest::{Slowest, slowest};
 use super::spans::{in_loops, main_life, window};
 use crate::analysis::document::{Grade, Headline, Run};
-use crate::analysis::rules::{DROPS, HEALTHY};
+use crate::analysis::rules::{DROPS, HEALTHY, SWALLOWED};
 use crate::analysis::{self, Made, RunMeta};
 use crate::engine::{Engine, Failed};
 use crate::scenario::{Nfs, Repeat, Resolved, Scenario, TIMEO};
@@ -118,6 +118,12 @@ impl Outcome {
     /// Share of its part that the slowest flow has (0 to 1); 1 where no flow shares a path.
     pub fn least_part(&self) -> f64 {
         self.slowest.as_ref().map_or(1.0, |own| own.share().min(1.0))
+    }
+
+    /// Whether a flow carries nothing because the path swallows packets of full size, however well others do.
+    pub fn loses_a_flow(&self) -> bool {
+        let code = self.headline.as_ref().filter(|own| own.grade == Grade::Failed);
+        code.and_then(|own| own.code.as_deref()) == Some(SWALLOWED)
     }
 
     /// Whether it has this share of the allowed rate, or more (0 to 1); no where nothing bounds the rate.

@@ -78,3 +78,42 @@ fn a_tunnel_that_is_known_needs_no_cure() {
         assert_eq!(tried.count(), 0, "{keys}");
     }
 }
+
+/// A host beside the sender whose packets do not pass, while the sender's own fill the path.
+fn two_hosts(of_sender: &str) -> String {
+    let own = format!("sender = {{ kernel = \"6.12\", sysctl = {{ {of_sender} }} }}");
+    let beside = r#"
+        [[host]]
+        name = "nas"
+        beside = "sender"
+        set = { "sysctl.net.ipv4.tcp_mtu_probing" = 0 }
+        [[flow]]
+        name = "sync"
+        from = "nas"
+        duration = "30s"
+        "#;
+    tunnel("").replace("sender = { kernel = \"6.12\" }", &own) + beside
+}
+
+/// A full path is no reason to leave a flow without data.
+#[test]
+fn a_flow_that_gets_nothing_beside_one_that_fills_the_path_is_saved() {
+    let scenario = loaded(&two_hosts("\"net.ipv4.tcp_mtu_probing\" = 2"));
+    let advice = of_first_run(&scenario, &Allowance::default());
+    assert_eq!(settings(&advice), ["net.ipv4.tcp_mtu_probing"], "{}", advice.answer);
+    assert_eq!(advice.changes[0].change.whose, "nas");
+    assert!(advice.answer.contains("a flow arrives that gets nothing today"), "{}", advice.answer);
+}
+
+/// Both senders have the change, for one alone leaves the other without data.
+#[test]
+fn each_host_behind_the_hole_has_the_change() {
+    let scenario = loaded(&two_hosts(""));
+    let advice = of_first_run(&scenario, &Allowance::default());
+    let probing = advice.changes.iter().map(|own| &own.change);
+    let of: Vec<&str> = probing
+        .filter(|own| own.setting == "net.ipv4.tcp_mtu_probing")
+        .map(|own| &own.whose[..])
+        .collect();
+    assert_eq!(of, ["sender", "nas"], "{}", advice.answer);
+}

@@ -112,8 +112,9 @@ pub fn confirmed(
         .collect();
     doubtful.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
 
-    // A small gain may be chance as a whole.
-    let is_small = gain(&found.cured, &found.today) < SMALL;
+    // A small gain may be chance as a whole, unless it is a flow that gets nothing today.
+    let saves_a_flow = allowance.goal.is_closer(&found.cured, &found.today);
+    let is_small = gain(&found.cured, &found.today) < SMALL && !saves_a_flow;
     if doubtful.is_empty() && !is_small {
         return Ok(found);
     }

@@ -250,7 +250,8 @@ impl Search<'_> {
             return Ok(start);
         }
         let offers = match goal {
-            Goal::Rate => Vec::new(),
+            // A flow whose packets the path swallows has its own remedies.
+            Goal::Rate => candidates::alternatives(self.case),
             Goal::Delay => candidates::shorter(self.case),
             Goal::Fair => candidates::fairer(self.case),
         };
@@ -260,7 +261,10 @@ impl Search<'_> {
         let closest = states
             // A state that costs more than the price is no choice.
             .filter(|own| own.outcome.mbit >= (1.0 - PRICE) * start.outcome.mbit)
-            .min_by(|a, b| goal.distance(&a.outcome).total_cmp(&goal.distance(&b.outcome)));
+            .min_by(|a, b| {
+                let [far, farther] = [a, b].map(|own| goal.distance(&own.outcome));
+                far.total_cmp(&farther).then(b.outcome.mbit.total_cmp(&a.outcome.mbit))
+            });
         match closest.filter(|own| goal.is_closer(&own.outcome, &start.outcome)) {
             None => Ok(start),
             Some(best) => self.prune(best),
