@@ -2,12 +2,15 @@
 
 use crate::conversation::{SEGMENT, flow, host};
 use crate::record::{Record, ToTheEnd};
-use fullpipe_sim::config::{App, Config, Delay, Direction, Element, Flow, Loss, Unit};
+use fullpipe_sim::config::{
+    App, Config, Delay, Direction, Discipline, Element, Flow, Link, Loss, QueueLimit, Quickack,
+    Unit,
+};
 use fullpipe_sim::sim;
 use fullpipe_sim::tcp::profile::{self, Profile};
 use fullpipe_sim::tcp::receiver::ack_policy::AckPolicy;
 use fullpipe_sim::trace::{EventKind, FlowSample};
-use fullpipe_sim::units::Time;
+use fullpipe_sim::units::{Framing, Rate, Time};
 
 /// Sizes of messages, bytes.
 #[derive(Clone, Copy, Debug)]
@@ -215,4 +218,34 @@ fn the_first_gap_counts_from_the_beginning() {
         acks.is_quick()
     };
     assert_eq!((quick(true), quick(false)), (false, true));
+}
+
+fn slow_link() -> Element {
+    let (rate, framing, discipline) = (Rate::mbit(5), Framing::Ip, Discipline::Fifo);
+    let limit = QueueLimit::Packets(1000);
+    Element::Link(Link { name: "link".into(), rate, framing, limit, discipline })
+}
+
+/// Requests ahead whose answers end within segments, by a program that sets TCP_QUICKACK after each read. Its packets with data,
+/// and without.
+fn packets(woken_preempts: bool) -> [u64; 2] {
+    let mut config = config("6.1", 400, Sizes { request: 64, response: 3700 }, 0.0);
+    let [calls, replies] = &mut config.flows[..] else { panic!("two flows") };
+    calls.app = App::Messages { size: 64, in_flight: 20, period: None, corks: false };
+    calls.sockopt.nodelay = true;
+    replies.quickack = Some(Quickack { on: true, each_read: true });
+    config.back.insert(0, slow_link());
+    config.sender.behaviour = vec![("woken_preempts".into(), woken_preempts.to_string())];
+    let record = run(&Config { end: Time::secs(20), sample: Time::ms(20), ..config });
+    let [asks, answers] = [0, 1].map(|flow| last(&record, flow));
+    assert_eq!(answers.bytes_delivered, 400 * 3700);
+    [asks.segments_sent, answers.acks_received]
+}
+
+/// The next request carries the ACK of a segment with the end of an answer. Without the writing thread first, an ACK goes before.
+#[test]
+fn a_woken_thread_goes_before_the_one_that_wakes_it() {
+    let [first, other] = [true, false].map(packets);
+    assert_eq!(first[0], other[0]);
+    assert!(first[1] < other[1], "{first:?}, {other:?}");
 }

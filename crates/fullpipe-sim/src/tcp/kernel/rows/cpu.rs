@@ -133,6 +133,7 @@ rows! { ($) cpu_rows
             means: "a thread that another thread of its program wakes runs before that one goes on",
             read_in: "check_preempt_wakeup, place_entity",
             values: { V2_6_20: false, V6_1: true, V6_12: false },
+            tests: ["answers.rs: a_woken_thread_goes_before_the_one_that_wakes_it"],
         }
 
         net_rx: NetRx {
