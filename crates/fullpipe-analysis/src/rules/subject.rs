@@ -258,7 +258,7 @@ impl Entry<'_> {
     }
 }
 
-/// Flows by their entries.
+/// Groups of flows, one for each entry of the scenario.
 fn entries<'a>(flows: impl Iterator<Item = One<'a>>) -> Vec<Entry<'a>> {
     let mut all: Vec<Entry> = Vec::new();
     for one in flows {

@@ -197,6 +197,7 @@ impl Host {
     fn release(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let walks_cost = self.host.cpu.walk > Time::ZERO;
         let mut walked = false;
+        // One ACK on the slow path is enough: what is due after it is due once.
         let waiting = &self.sends[flow].backlog;
         let slow = waiting.iter().find_map(|(ack, _)| self.slow_end(flow, ack, shared));
         let cpu = self.with_output(flow, cpu, shared, now, |f, output| {

@@ -16,7 +16,7 @@ pub struct SoFar(Mutex<Trials>);
 struct Trials {
     /// Lists of settings that were tried.
     count: usize,
-    /// Today.
+    /// Outcome with the settings of today.
     today: Option<Outcome>,
     /// Changes that gain most.
     best: Option<(Vec<Change>, Outcome)>,

@@ -45,7 +45,7 @@ pub trait Watch: Sync {
     fn step(&self, what: &str, runs: usize, lasts: Time);
     /// A run simulated another span; `false` ends all runs.
     fn advance(&self, span: Time) -> bool;
-    /// A list of changes was tried.
+    /// Reports the outcome of a list of changes.
     fn tried(&self, _changes: &[Change], _outcome: &Outcome) {}
 }
 

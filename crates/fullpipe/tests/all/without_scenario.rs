@@ -1,6 +1,5 @@
 //! Rules do not read the scenario: without facts of the scenario alone, causes and places are the same. Figures in their texts
-//! may differ. Each rule
-//! has a run in which it fires and one near it in which it is quiet.
+//! may differ. Each rule has a run in which it fires, and one near it in which it is quiet.
 
 use crate::field;
 use crate::made::{by_two, made, scenario_files};

@@ -28,12 +28,12 @@ pub fn streams(case: &Case, count: u32) -> Vec<Change> {
     vec![change]
 }
 
-/// Parallel flows for another reason.
+/// So many parallel flows in the place of each one, for the reason `why`.
 pub fn streams_because(case: &Case, count: u32, why: &str) -> Vec<Change> {
     streams(case, count).into_iter().map(|own| own.why(why)).collect()
 }
 
-/// A congestion control of each host that sends by another one.
+/// The congestion control `name` on each host whose flows have another one.
 pub fn congestion(case: &Case, name: &str) -> Vec<Change> {
     let setting = "net.ipv4.tcp_congestion_control";
     let change = |(host, _): (&str, &Host)| {

@@ -40,13 +40,13 @@ pub fn patience(case: &Case) -> Vec<Change> {
         .collect()
 }
 
-/// As many connections of each mount that has fewer.
+/// `count` connections for each mount that has fewer.
 pub fn more_connections(case: &Case, count: u32) -> Vec<Change> {
     let fewer = case.today.nfs.iter().filter(|own| u32::from(own.nconnect) < count);
     fewer.map(|own| nconnect(own, count)).collect()
 }
 
-/// Numbers of connections that are tried of mounts alone: Linux gives a mount more than advice tries of streams.
+/// Numbers of connections that are tried for mounts: Linux allows a mount more of them than advice tries for a program.
 pub fn also_tried(case: &Case) -> &'static [u32] {
     if case.today.nfs.is_empty() { &[] } else { &[MOST_CONNECTIONS] }
 }

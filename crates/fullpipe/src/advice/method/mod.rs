@@ -72,9 +72,9 @@ pub struct Found {
     pub goal: Goal,
     /// Changes that are worth their while, in the order in which they act.
     pub changes: Vec<Kept>,
-    /// Today.
+    /// Outcome with the settings of today.
     pub today: Outcome,
-    /// With all changes.
+    /// Outcome with all changes.
     pub cured: Outcome,
     /// Everything that was tried.
     pub steps: Vec<Step>,
@@ -82,7 +82,7 @@ pub struct Found {
     pub(super) replacements: Vec<Replacement>,
     /// Lists of settings that were tried.
     pub tried: usize,
-    /// Settings of these lists, each once.
+    /// Names of the settings that were tried, each once.
     pub settings: BTreeSet<String>,
     /// Runs of the last trials, of which the worst one counts; 1 where chance does not decide.
     pub seeds: u64,

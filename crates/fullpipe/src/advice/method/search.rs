@@ -31,7 +31,7 @@ pub(super) struct Search<'a> {
     tried: Vec<State>,
     /// Lists that were tried in a search before.
     before: usize,
-    /// Settings of these lists.
+    /// Names of the settings that were tried.
     settings: BTreeSet<String>,
     /// Whether means count, for a setting keeps the flows of today from growing.
     counts_mean: bool,
