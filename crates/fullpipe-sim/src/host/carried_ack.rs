@@ -12,7 +12,12 @@ use crate::units::Time;
 
 impl Host {
     /// The receiving end of the flow's socket, if an ACK of its own data takes the slow path there.
-    pub(super) fn slow_end(&self, flow: usize, ack: &Ack, shared: &Shared) -> Option<usize> {
+    pub(super) fn end_on_slow_path(
+        &self,
+        flow: usize,
+        ack: &Ack,
+        shared: &Shared,
+    ) -> Option<usize> {
         let reverse = shared.reverse_of[flow]?;
         let is_fast = self.receives.get(reverse)?.tcp.is_fast_ack(ack);
         (!is_fast || self.sends[flow].tcp.snd_wnd() != ack.window).then_some(reverse)

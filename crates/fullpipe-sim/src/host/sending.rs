@@ -211,7 +211,7 @@ impl Host {
             if self.sends[flow].locked {
                 self.sends[flow].backlog.push_back((*ack, packet.serial));
             } else {
-                let slow = self.slow_end(flow, ack, shared);
+                let slow = self.end_on_slow_path(flow, ack, shared);
                 cpu = self.in_packet_softirq(flow, cpu, shared, now, |f, p| {
                     f.on_ack(ack, packet.serial, p)
                 });

@@ -199,7 +199,7 @@ impl Host {
         let mut walked = false;
         // One ACK on the slow path is enough: what is due after it is due once.
         let waiting = &self.sends[flow].backlog;
-        let slow = waiting.iter().find_map(|(ack, _)| self.slow_end(flow, ack, shared));
+        let slow = waiting.iter().find_map(|(ack, _)| self.end_on_slow_path(flow, ack, shared));
         let cpu = self.with_output(flow, cpu, shared, now, |f, output| {
             let before = f.tcp.counters.walked;
             while !walked && let Some((ack, serial)) = f.backlog.pop_front() {

@@ -38,7 +38,8 @@ const RETRIES1: u64 = 3;
 pub(in crate::tcp) struct PathMtu {
     /// MTU of the route (icsk_pmtu_cookie).
     pub(in crate::tcp) route: u32,
-    pub(super) own: Route,
+    /// Route that the socket holds (`sk_dst_cache`).
+    pub(super) dst: Route,
     /// Largest packet that leaves the host.
     card: u32,
     /// MSS that the peer announced, as its SYN arrived (`rx_opt.mss_clamp`), bytes without options.
@@ -78,7 +79,7 @@ impl PathMtu {
         let card = host.mtu.unwrap_or(mtu);
         PathMtu {
             route: card,
-            own: Route { held: card, newer: None },
+            dst: Route { held: card, newer: None },
             card,
             mss_clamp: mtu.saturating_sub(HEADERS),
             enabled: sysctl.tcp_mtu_probing > Some(1),
@@ -145,7 +146,7 @@ impl Sender {
     /// Bounds the route's MTU to `mtu` bytes, at the start of the connection.
     pub(crate) fn take_route_mtu(&mut self, mtu: u32) {
         if mtu < self.path_mtu.route {
-            self.path_mtu.own = Route { held: mtu, newer: None };
+            self.path_mtu.dst = Route { held: mtu, newer: None };
             self.follow_route();
         }
     }
@@ -327,7 +328,7 @@ impl Sender {
         if !self.is_out(seq) || !self.is_established {
             return;
         }
-        self.path_mtu.own = Route { held: mtu, newer: None };
+        self.path_mtu.dst = Route { held: mtu, newer: None };
         if self.path_mtu.route <= mtu {
             return;
         }

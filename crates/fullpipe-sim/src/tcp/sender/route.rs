@@ -21,7 +21,7 @@ pub(super) struct Route {
     pub(super) newer: Option<u32>,
 }
 
-/// What ICMP "fragmentation needed" says.
+/// Content of ICMP "fragmentation needed".
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TooLarge {
     /// First byte of the packet's data.
@@ -33,7 +33,7 @@ pub(crate) struct TooLarge {
 impl Sender {
     /// Notes that ICMP has told another socket `mtu`, bytes; `replaced`: by a new route, which this socket finds when it sends.
     pub(crate) fn note_route(&mut self, mtu: u32, replaced: bool) {
-        let route = &mut self.path_mtu.own;
+        let route = &mut self.path_mtu.dst;
         match route.newer.is_some() || replaced {
             true => route.newer = Some(mtu),
             false => route.held = mtu,
@@ -43,22 +43,22 @@ impl Sender {
     /// Takes the route that has replaced the socket's own, as a packet is sent (`__sk_dst_check`).
     #[inline]
     pub(crate) fn look_up_route(&mut self) {
-        if let Some(mtu) = self.path_mtu.own.newer.take() {
-            self.path_mtu.own.held = mtu;
+        if let Some(mtu) = self.path_mtu.dst.newer.take() {
+            self.path_mtu.dst.held = mtu;
         }
     }
 
     /// Adapts the MSS to the route that the socket holds (`tcp_current_mss`).
     #[inline]
     pub(in crate::tcp) fn follow_route(&mut self) {
-        if self.path_mtu.own.held < self.path_mtu.route {
+        if self.path_mtu.dst.held < self.path_mtu.route {
             self.follow_smaller_route();
         }
     }
 
     #[cold]
     fn follow_smaller_route(&mut self) {
-        self.path_mtu.take_route(self.path_mtu.own.held);
+        self.path_mtu.take_route(self.path_mtu.dst.held);
         self.sync_mss();
     }
 
@@ -73,7 +73,7 @@ impl Sender {
     /// refuses the packet, which counts as sent all the same (-EMSGSIZE).
     #[inline]
     pub(super) fn exceeds_route(&mut self, seq: u64, len: u32) -> bool {
-        self.path_mtu.own.newer.is_some() && self.exceeds_newer_route(seq, len)
+        self.path_mtu.dst.newer.is_some() && self.exceeds_newer_route(seq, len)
     }
 
     #[cold]
@@ -81,12 +81,12 @@ impl Sender {
         self.look_up_route();
         let segment = self.mss_now();
         let options = self.tso.mss_cache() - segment;
-        if len.min(segment) + options + headers(self.timestamps) <= self.path_mtu.own.held {
+        if len.min(segment) + options + headers(self.timestamps) <= self.path_mtu.dst.held {
             return false;
         }
         self.counters.segments_sent += u64::from(len.div_ceil(segment));
         self.counters.bytes_sent += u64::from(len);
-        self.too_large = Some(TooLarge { seq, mtu: self.path_mtu.own.held });
+        self.too_large = Some(TooLarge { seq, mtu: self.path_mtu.dst.held });
         true
     }
 
