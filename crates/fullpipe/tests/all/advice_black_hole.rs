@@ -98,8 +98,7 @@ fn two_hosts(of_sender: &str) -> String {
 /// A full path is no reason to leave a flow without data.
 #[test]
 fn a_flow_that_gets_nothing_beside_one_that_fills_the_path_is_saved() {
-    let scenario = loaded(&two_hosts("\"net.ipv4.tcp_mtu_probing\" = 2"));
-    let advice = of_first_run(&scenario, &Allowance::default());
+    let advice = advised(&two_hosts("\"net.ipv4.tcp_mtu_probing\" = 2"));
     assert_eq!(settings(&advice), ["net.ipv4.tcp_mtu_probing"], "{}", advice.answer);
     assert_eq!(advice.changes[0].change.whose, "nas");
     assert!(advice.answer.contains("a flow arrives that gets nothing today"), "{}", advice.answer);
@@ -108,8 +107,7 @@ fn a_flow_that_gets_nothing_beside_one_that_fills_the_path_is_saved() {
 /// Both senders have the change, for one alone leaves the other without data.
 #[test]
 fn each_host_behind_the_hole_has_the_change() {
-    let scenario = loaded(&two_hosts(""));
-    let advice = of_first_run(&scenario, &Allowance::default());
+    let advice = advised(&two_hosts(""));
     let probing = advice.changes.iter().map(|own| &own.change);
     let of: Vec<&str> = probing
         .filter(|own| own.setting == "net.ipv4.tcp_mtu_probing")

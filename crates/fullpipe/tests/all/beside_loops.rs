@@ -1,12 +1,9 @@
 //! Loops of connections, and what stands beside them: each has its own cause, and each is named.
 
-use crate::field_advice::of_first_run;
+use crate::advice_method::advised;
 use crate::headline::{contains, headline};
-use crate::made::loaded;
 use crate::programs_named::{between, lacks, plain};
 use crate::relieve::relieved;
-use fullpipe::advice::Advice;
-use fullpipe::advice::method::Allowance;
 
 const SLOW: &str = "rate = \"1Gbit\"\ndelay = { forward = \"15ms\", back = \"15ms\" }";
 /// A path of 2.5 MB, which default buffers hold.
@@ -14,10 +11,6 @@ const SHORT: &str = "rate = \"500Mbit\"\ndelay = { forward = \"5ms\", back = \"5
 const HOOKS: &str =
     "[[flow]]\nname = \"hook\"\nbytes = \"40kB\"\nagain = { count = 60, until = \"6s\" }\n";
 const BACKUP: &str = "[[flow]]\nname = \"backup\"\nduration = \"6s\"\n";
-
-fn advised(text: &str) -> Advice {
-    of_first_run(&loaded(text), &Allowance::default())
-}
 
 /// Small connections lack nearly all of their part of the path, and the flow beside them most of it.
 #[test]

@@ -1,20 +1,17 @@
 //! Verdict, advice and reliefs are about the same data.
 
+use crate::advice_method::advised;
 use crate::field_advice::of_first_run;
 use crate::made::{loaded, made};
 use crate::relieve::relieved;
+use fullpipe::advice::Scope;
 use fullpipe::advice::document::Result;
 use fullpipe::advice::method::{Allowance, Goal};
-use fullpipe::advice::{Advice, Scope};
 
 const HOSTS: &str = "[hosts]\nsender = { kernel = \"6.12\" }\nreceiver = { kernel = \"6.12\" }\n";
 
 /// 1 Gb/s x 80 ms: today's buffers hold a third of it.
 const LONG: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"40ms\", back = \"40ms\" }\nqueue = { limit = \"10MB\" }\n";
-
-fn advised(text: &str) -> Advice {
-    of_first_run(&loaded(text), &Allowance::default())
-}
 
 /// The download carries nearly all of the data, at any place among the flows.
 #[test]

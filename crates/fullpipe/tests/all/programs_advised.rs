@@ -1,5 +1,6 @@
 //! Advice and reliefs for programs that hold themselves back.
 
+use crate::advice_method;
 use crate::field_advice::of_first_run;
 use crate::made::{loaded, made};
 use crate::programs_named::ticks;
@@ -14,7 +15,7 @@ const PATH: &str =
     "path = { rate = \"100Mbit\", delay = { forward = \"20ms\", back = \"20ms\" } }\n";
 
 fn advised(flows: &str) -> Advice {
-    of_first_run(&loaded(&format!("{HOSTS}{PATH}{flows}")), &Allowance::default())
+    advice_method::advised(&format!("{HOSTS}{PATH}{flows}"))
 }
 
 /// Settings of the changes, each with its owner and its advised value.
