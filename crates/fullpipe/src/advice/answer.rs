@@ -92,11 +92,8 @@ fn gained(case: &Case, found: &Found) -> String {
         Goal::Rate
             if is_of_messages(case, today) || sooner(cured, today).is_some_and(|own| own > 0.0) =>
         {
-            let of = |time: fn(&Outcome) -> Option<f64>| {
-                let [before, after] = [today, cured].map(|own| ms(time(own).unwrap_or(0.0)));
-                format!("within {after} instead of {before}")
-            };
-            let [median, p95] = [of(|own| own.message_ms), of(|own| own.message_p95_ms)];
+            let median = within(today, cured, |own| own.message_ms);
+            let p95 = within(today, cured, |own| own.message_p95_ms);
             format!("half of the messages {median}, 95 % {p95}")
         }
         Goal::Rate if found.goal.is_closer(cured, today) && is_alike => {
@@ -119,6 +116,16 @@ fn gained(case: &Case, found: &Found) -> String {
         }
         Goal::Fair => fairer(&rate, today, cured),
     }
+}
+
+/// "within 20 ms instead of 43 ms".
+pub(super) fn within(
+    today: &Outcome,
+    cured: &Outcome,
+    time: fn(&Outcome) -> Option<f64>,
+) -> String {
+    let [before, after] = [today, cured].map(|own| ms(time(own).unwrap_or(0.0)));
+    format!("within {after} instead of {before}")
 }
 
 /// Whether the time of messages says more than their rate: the programs have one at a time, or send them by the clock.

@@ -1,11 +1,11 @@
 //! Best changes of a search that was stopped before its end.
 
-use super::answer::{in_words, listed};
+use super::answer::{in_words, listed, within};
 use super::change::Change;
 use super::method::{gains, sooner};
 use super::trial::Outcome;
 use crate::analysis::numbers;
-use crate::analysis::words::{ms, rate_of};
+use crate::analysis::words::rate_of;
 use std::sync::{Mutex, PoisonError};
 
 /// Trials that have ended, as far as an answer needs them. A watch of the search keeps it.
@@ -50,8 +50,7 @@ impl SoFar {
         let changes: Vec<String> = changes.iter().map(in_words).collect();
         let gain = match sooner(most, today) {
             Some(gain) if gain > 0.0 => {
-                let [before, after] = [today, most].map(|own| ms(own.message_ms.unwrap_or(0.0)));
-                format!("half of the messages within {after} instead of {before}")
+                format!("half of the messages {}", within(today, most, |own| own.message_ms))
             }
             _ => {
                 let reached = rate_of(most.mbit, most.allowed_mbit);
