@@ -23,7 +23,7 @@ pub fn in_time(rates: f64, times: Option<f64>, by_the_clock: bool) -> Option<f64
 
 /// Acknowledged bytes of a flow that its program has read; of calls (`are_calls`) all acknowledged ones.
 ///
-/// What waits for its reader is not there yet. Calls have a count of their own.
+/// Data that waits for its reader is not there yet. Calls have a count of their own.
 pub fn done(sample: &FlowSample, are_calls: bool) -> u64 {
     match are_calls {
         true => sample.bytes_acked,
