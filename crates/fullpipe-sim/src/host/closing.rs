@@ -1,17 +1,18 @@
 //! End of a connection in a loop, and start of the next one.
 //!
-//! The reading program closes its end as soon as it has read all data. Its FIN leaves at once and acknowledges the data
-//! and the sender's FIN (Linux `tcp_send_fin`). The sender answers with an ACK. Then the program that opened the
-//! connection opens the next one. A connection without a successor keeps its socket open at the receiver.
+//! The reading program closes its end as soon as it has read all data. Its FIN leaves at once and acknowledges what has
+//! arrived (Linux `tcp_send_fin`). The sender answers that FIN with an ACK at once (`tcp_fin`). The program that opened
+//! the connection opens the next one when its own FIN is acknowledged or the reader's FIN has arrived, whichever is first.
+//! A connection without a successor keeps its socket open at the receiver.
 //!
-//! Limits:
-//! - Where the receiver acknowledges the sender's FIN apart, the next SYN leaves a packet's time late: Linux sends the last ACK
-//!   behind it. Loops that share a narrow queue part by that.
-//! - A lost FIN of the receiver is not sent again by a timer of its own; the sender's FIN is.
+//! Limits: a lost FIN of the receiver is not sent again by a timer of its own; the sender's FIN is.
+
+use core::mem;
 
 use super::Host;
 use super::shared::Shared;
 use super::timers::Timer;
+use crate::tcp::Ack;
 use crate::trace::EventKind;
 use crate::units::Time;
 
@@ -29,20 +30,17 @@ impl Host {
         // After the FIN only a scheduled ACK is still owed.
         let owes = !state.closed || state.tcp.acks.is_scheduled();
         if (has_end || has_all) && owes {
-            state.closed = true;
-            let ack = state.tcp.make_ack();
+            let fin = !mem::replace(&mut state.closed, true);
+            let ack = Ack { fin, ..state.tcp.make_ack() };
             self.send_ack(flow, now, &ack, shared);
         }
     }
 
-    /// Acknowledges the other end's FIN after the sender's own was acknowledged, and schedules the next connection.
-    pub(super) fn begin_next(&mut self, flow: usize, now: Time, shared: &mut Shared) {
-        let Some((next, after)) = self.sends[flow].next else { return };
-        let cpu = now.max(self.cpu.free);
-        self.with_output(flow, cpu, shared, now, |state, output| {
-            output.send_empty(state.tcp.empty());
-        });
-        self.timers.set(next, Timer::Start, after.begins(now));
+    /// Schedules the next connection of a loop, once.
+    pub(super) fn begin_next(&mut self, flow: usize, now: Time) {
+        if let Some((next, after)) = self.sends[flow].next.take() {
+            self.timers.set(next, Timer::Start, after.begins(now));
+        }
     }
 
     /// Connects the next flow of a loop; the flow's times count from now on.

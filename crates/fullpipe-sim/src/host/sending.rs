@@ -333,7 +333,9 @@ impl Host {
         if !state.finished && state.tcp.is_finished() {
             state.finished = true;
             state.tcp.leave_metrics(&mut self.metrics[self.peers[flow]]);
-            self.begin_next(flow, now, shared);
+        }
+        if state.finished || state.reader_closed {
+            self.begin_next(flow, now);
         }
         let state = &mut self.sends[flow];
 

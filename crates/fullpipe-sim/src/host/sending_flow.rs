@@ -24,6 +24,8 @@ pub(crate) struct SendingFlow {
     pub(crate) tcp: Sender,
     pub(crate) limits: LimitClock,
     pub(super) config: Flow,
+    /// Whether the reader's FIN has arrived.
+    pub(super) reader_closed: bool,
     /// Next connection in a loop.
     pub(super) next: Option<(usize, After)>,
     /// Turns of this end and the other end's program, where they take turns.
@@ -116,6 +118,7 @@ impl SendingFlow {
             tcp,
             limits: LimitClock::new(),
             config: flow.clone(),
+            reader_closed: false,
             next: None,
             dialogue: None,
             written: 0,
@@ -176,6 +179,10 @@ impl SendingFlow {
     pub(super) fn on_ack(&mut self, ack: &Ack, serial: u64, output: &mut HostOutput) {
         output.capture_delivery(serial);
         self.tcp.on_ack(ack, output);
+        if ack.fin {
+            self.reader_closed = true;
+            output.send_empty(self.tcp.empty());
+        }
     }
 
     /// Time at which TCP's timer acts, as far as is known.

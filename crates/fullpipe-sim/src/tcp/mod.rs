@@ -93,6 +93,8 @@ pub struct Ack {
     pub tsval: u32,
     /// Whether a marked segment has arrived, and no CWR since (ECE).
     pub ece: bool,
+    /// Whether it ends the stream of a reader that sends no data (FIN).
+    pub fin: bool,
 }
 
 impl Ack {

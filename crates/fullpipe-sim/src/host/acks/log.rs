@@ -33,6 +33,7 @@ struct AckRun {
     tsecr: u32,
     tsval: u32,
     ece: bool,
+    fin: bool,
     /// Whether these ACKs have SACKs, and the number of the first ACK after the run.
     has_sacks: bool,
     sacks: u64,
@@ -54,13 +55,14 @@ impl AckRun {
             tsecr: self.tsecr,
             tsval: self.tsval,
             ece: self.ece,
+            fin: self.fin,
         }
     }
 
     /// Whether an ACK equals the run's in all fields that do not grow.
     fn repeats(&self, ack: &Ack) -> bool {
-        (self.seq, self.window, self.tsecr, self.tsval, self.ece)
-            == (ack.seq, ack.window, ack.tsecr, ack.tsval, ack.ece)
+        (self.seq, self.window, self.tsecr, self.tsval, self.ece, self.fin)
+            == (ack.seq, ack.window, ack.tsecr, ack.tsval, ack.ece, ack.fin)
     }
 
     /// Whether the next ACK continues the run if only its first block grows, by `growth` bytes.
@@ -152,6 +154,7 @@ impl Log {
             tsecr: ack.tsecr,
             tsval: ack.tsval,
             ece: ack.ece,
+            fin: ack.fin,
             has_sacks: ack.sacks.is_some(),
             sacks: self.first_sacks + self.sacks.len() as u64,
             growth: 0,

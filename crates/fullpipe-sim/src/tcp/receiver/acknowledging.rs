@@ -103,7 +103,16 @@ impl Receiver {
         self.compressed.on_ack_sent();
         let sacks = self.sack_blocks();
         let (tsecr, tsval) = if self.timestamps { (self.ts_recent, self.tsval()) } else { (0, 0) };
-        Ack { seq: 0, ack: self.rcv_nxt, window, sacks, tsecr, tsval, ece: self.ecn.echoes }
+        Ack {
+            seq: 0,
+            ack: self.rcv_nxt,
+            window,
+            sacks,
+            tsecr,
+            tsval,
+            ece: self.ecn.echoes,
+            fin: false,
+        }
     }
 
     /// ACK that a packet of this socket carries; `data`: the packet has data (tcp_event_data_sent).
