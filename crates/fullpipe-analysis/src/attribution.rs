@@ -204,7 +204,9 @@ fn step(span: &Span, passed: &Passed, carries: Carries) -> Split {
         .chain(calls.then_some(Limit::Application as usize))
         .chain((!passed.paced || !passed.shared).then_some(Limit::Pacing as usize));
     let cpus = [Limit::SenderCpu as usize, Derived::ReceiverCpu as usize];
-    match busy(passed, after, window) {
+    // Most steps have no such time, and looking for a busy place takes long.
+    let moves = windows.clone().chain(of(&[Group::HostQueue])).any(|limit| spent[limit] > 0);
+    match moves.then(|| busy(passed, after, window)).flatten() {
         Some(limit) if limit == cpus[1] => move_windows(&mut spent, windows, limit),
         Some(limit) => {
             let shared = match limit == Derived::AckPath as usize {
@@ -305,10 +307,11 @@ fn move_windows(spent: &mut Split, windows: impl Iterator<Item = usize>, to: usi
 }
 
 fn never_idle(stage: &StageTrace, time: Time, window: Time, of: fn(&StageSample) -> u64) -> bool {
-    let now = stage.at(time);
-    let then = stage.at(now.time.saturating_sub(window));
-    let span = now.time.saturating_sub(then.time).as_ns();
-    let busy = of(&now).saturating_sub(of(&then));
+    let Some(now) = stage.latest(time) else { return false };
+    let then = stage.latest(now.time.saturating_sub(window));
+    let (start, before) = then.map_or((Time::ZERO, 0), |then| (then.time, of(then)));
+    let span = now.time.saturating_sub(start).as_ns();
+    let busy = of(now).saturating_sub(before);
     span > 0 && u128::from(busy) * 100 >= u128::from(span) * 99
 }
 

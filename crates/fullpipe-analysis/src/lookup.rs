@@ -80,9 +80,12 @@ impl StageTrace<'_> {
 
     /// The last sample not later than `time`; zeros before the first.
     pub fn at(&self, time: Time) -> StageSample {
-        self.count(time)
-            .checked_sub(1)
-            .map_or_else(StageSample::default, |last| *self.samples[last])
+        self.latest(time).copied().unwrap_or_default()
+    }
+
+    /// The last sample not later than `time`; none before the first.
+    pub fn latest(&self, time: Time) -> Option<&StageSample> {
+        self.count(time).checked_sub(1).map(|last| self.samples[last])
     }
 
     /// The last sample; zeros where there is none.
@@ -104,7 +107,8 @@ fn until<T>(samples: &[&T], time: Time, of: impl Fn(&T) -> Time) -> usize {
         return 0;
     };
     let (ns, span) = (time.saturating_sub(first).as_ns(), last.saturating_sub(first).as_ns());
-    let guess = u128::from(ns) * (samples.len() - 1) as u128 / u128::from(span.max(1));
+    // A sample's own time is rounded up to that sample.
+    let guess = ns as f64 / span.max(1) as f64 * (samples.len() - 1) as f64 + 1e-6;
     let guess = (guess as usize).min(samples.len() - 1);
     let is_later = |at: usize| samples.get(at).is_none_or(|own| of(own) > time);
     match !is_later(guess) && is_later(guess + 1) {
