@@ -13,6 +13,9 @@ struct Keys {
     example: &'static str,
 }
 
+/// Example of a program that corks its socket.
+const CORKED: &str = "{ kind = \"messages\", size = \"1kB\", cork = true }";
+
 fn keys(kind: AppKind) -> Keys {
     // Keys of each kind, how many of them are needed, and an example.
     let (all, needed, example): (&[_], _, _) = match kind {
@@ -104,7 +107,10 @@ pub(super) fn resolve(app: &AppTable, write: u64, cx: &mut Context) -> Option<Ap
     for (key, place) in strange(app, kind) {
         let this = if key == "program" { "such `program`".into() } else { format!("`{key}`") };
         let what = format!("an application of kind \"{name}\" has no {this}");
-        let example = kind_with(app, key).map_or(example, |kind| keys(kind).example);
+        let example = match key {
+            "cork" => CORKED,
+            _ => kind_with(app, key).map_or(example, |kind| keys(kind).example),
+        };
         cx.error("conflict", place, what).expected(example);
     }
     let place = app.kind.as_ref().map_or(app.place, |at| at.place);

@@ -180,12 +180,12 @@ fn duration(
 
     // Flows that end by bytes alone have no known end.
     let Some(last) = last_end(flows) else {
-        let message = match run.nfs {
-            Some(_) => {
-                "a mount's program ends by its files, so the run needs a `duration` as its limit"
-            }
-            None => "a flow ends by `bytes`, so the run needs a `duration` as its limit",
+        let (place, why) = match (run.nfs.is_some(), in_turns(run)) {
+            (true, _) => (place, "a mount's program ends by its files"),
+            (false, Some(place)) => (place, "connections that follow one another end at any time"),
+            (false, None) => (place, "a flow ends by `bytes`"),
         };
+        let message = format!("{why}, so the run needs a `duration` as its limit");
         cx.error("missing-key", place, message)
             .expected("duration = \"60s\" before the first table");
         return None;
@@ -194,6 +194,15 @@ fn duration(
 
     // A second and two round trips let the last data and its ACKs arrive.
     Some(last + Time::secs(1) + trip + trip)
+}
+
+/// Place of the first key that lets connections follow one another.
+fn in_turns(run: &written::Run) -> Option<Place> {
+    let mut flows = run.flow.iter().flat_map(|at| &at.value.0);
+    flows.find_map(|own| {
+        let again = own.again.as_ref().map(|at| at.place);
+        again.or(own.after.as_ref().map(|at| at.place))
+    })
 }
 
 /// The end of the last flow's duration, if every flow has one. When a flow starts that follows another one is not known.

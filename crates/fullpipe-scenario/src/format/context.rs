@@ -48,7 +48,12 @@ impl Problem {
         }
         let near = super::near::names(written, known.iter().copied());
         self.near = near.into_iter().map(str::to_string).collect();
-        let quoted: Vec<String> = known.iter().map(|name| quoted(name)).collect();
+        // Where one name looks like a number, all show that they are text.
+        let is_number = known.iter().any(|name| name.parse::<f64>().is_ok());
+        let quoted: Vec<String> = match is_number {
+            true => known.iter().map(|name| format!("\"{name}\"")).collect(),
+            false => known.iter().map(|name| quoted(name)).collect(),
+        };
         self.expected = Some(one_of(&quoted.iter().map(String::as_str).collect::<Vec<_>>()));
         self
     }

@@ -214,10 +214,23 @@ pub fn open<'a>(node: &'a Node, key: &str, group: &Group, cx: &mut Context) -> O
     for entry in &table.entries {
         if !known().any(|name| name == entry.key) {
             let message = format!("unknown key `{}` in {}", entry.key, group.name);
-            cx.error("unknown-key", entry.place, message).names(&entry.key, known());
+            let problem = cx.error("unknown-key", entry.place, message);
+            match elsewhere(group, &entry.key) {
+                Some(text) => problem.expected(text),
+                None => problem.names(&entry.key, known()),
+            };
         }
     }
     Some(table)
+}
+
+/// Keys that stand beside a table, and not in it: the table, and the keys.
+const BESIDE: &[(&str, &[&str])] = &[("Again", &["bytes", "duration", "start", "app"])];
+
+/// Place of a key that stands beside a table; none of other keys.
+fn elsewhere(group: &Group, key: &str) -> Option<String> {
+    let beside = BESIDE.iter().any(|(id, keys)| *id == group.id && keys.contains(&key));
+    beside.then(|| format!("`{key}` beside {}, as a key of [[flow]]", group.name))
 }
 
 /// Reads one key of a table, or its default.
