@@ -49,11 +49,30 @@ pub const SATISFIED: f64 = 0.5;
 /// Name of the limit of a program that reads slowly.
 const READER: &str = Derived::Reader.about().name;
 
+/// Name of the limit of Nagle's rule.
+const NAGLE: &str = Limit::Nagle.about().name;
+/// Part of the time of messages below which Nagle's rule is not why they are late.
+const LITTLE: f64 = 0.1;
+
 /// Flows that could use more: all of them, if each has the rate that its programs write or read.
 pub fn wanting<'s, 'a>(all: &'s [One<'a>]) -> Vec<&'s One<'a>> {
-    let wants = |one: &&One| one.share(PROGRAM).max(one.share(READER)) < SATISFIED;
+    let wants = |one: &&One| {
+        // Without Nagle's rule such messages would be about as late.
+        let held = if is_held_a_little(one) { one.share(NAGLE) } else { 0.0 };
+        one.share(PROGRAM).max(one.share(READER)) + held < SATISFIED
+    };
     let wants_more: Vec<&One> = all.iter().filter(wants).collect();
     if wants_more.is_empty() { all.iter().collect() } else { wants_more }
+}
+
+/// Whether Nagle's rule holds messages that nobody answers for a small part of their time: they are late for another reason,
+/// such as a queue.
+fn is_held_a_little(one: &One) -> bool {
+    let messages = one.flow.messages.filter(|own| own.one_way && own.count > 0);
+    messages.is_some_and(|own| {
+        let lived_ms = one.flow.bytes as f64 * 8.0 / (one.flow.mean_mbit * 1e3).max(1e-9);
+        one.share(NAGLE) * lived_ms / (own.count as f64) < LITTLE * own.median_ms
+    })
 }
 
 /// All causes of the subject's flows, largest first. Flows that have the rate that they ask for do not count among

@@ -34,6 +34,25 @@ pub fn contains(own: &Headline, parts: &[&str]) {
     }
 }
 
+/// Small messages by the clock beside a backup: Nagle's rule holds each for some ms, the backup's queue for 160 ms.
+#[test]
+fn messages_that_wait_in_a_queue_are_not_held_by_nagles_rule() {
+    let beside = |backup: &str| {
+        let keys = "[[flow]]\nname = \"keys\"\nduration = \"8s\"\n\
+                    app = { kind = \"messages\", size = \"500B\", period = \"10ms\" }\n";
+        let backup =
+            format!("[[flow]]\nname = \"backup\"\nstart = \"2s\"\nduration = \"6s\"\n{backup}");
+        path("20Mbit", 20_000, "queue = { limit = \"1MB\" }") + keys + &backup
+    };
+    let own = headline(&beside(""));
+    contains(&own, &["The link is full", "keys has what its program writes"]);
+    assert_eq!(own.limit.as_deref(), Some("link"), "{}", own.text);
+
+    // A backup that builds no queue leaves the rule as the cause.
+    let own = headline(&beside("sndbuf = \"16KiB\"\n"));
+    contains(&own, &["(next: nagle "]);
+}
+
 /// 30 us for each packet are 33,333 packets/s, 386 Mb/s of payload: the CPU is the bound, the ring overflows behind it.
 #[test]
 fn a_busy_cpu_comes_before_the_ring_that_it_empties_too_late() {
