@@ -8,6 +8,7 @@ use crate::document::AskedBy;
 use crate::lookup::{FlowTrace, host_of};
 use crate::meta::FlowMeta;
 use crate::numbers;
+use crate::sizing::sizes::{self, PAGE};
 use crate::words::{bytes, percent};
 use fullpipe_base::limits::Limit;
 use fullpipe_base::trace::FlowSample;
@@ -31,8 +32,6 @@ pub const DROPS: Rule = Rule {
     find: dropped,
 };
 
-/// Bytes of a page.
-const PAGE: u64 = 4096;
 /// Counter of pressure that began.
 const PRESSURES: &str = "TcpExt.TCPMemoryPressures";
 /// Part of the first number from which on the sockets of a host have a part in pressure that another host of the same kernel
@@ -90,8 +89,8 @@ fn find(context: &Context, cause: &Cause, host: &str) -> Option<Finding> {
     };
 
     // A limit above the need of all buffers remains as it is.
-    let needed = wanted(context, host).filter(|low| *low > tcp_mem[0]);
-    let needed = needed.map(|low| raised(low, tcp_mem));
+    let needed = wanted(context, host).filter(|bytes| bytes.div_ceil(PAGE) > tcp_mem[0]);
+    let needed = needed.map(|bytes| raised(sizes::tcp_mem(bytes), tcp_mem));
     let to = needed.as_ref().map_or(String::new(), |needed| format!(" to {}", text(*needed)));
     Some(
         Finding::new(format!("The memory of all TCP sockets of {host}"), cause.place.clone())
@@ -116,9 +115,9 @@ fn text(pages: [u64; 3]) -> String {
     pages.map(|n| n.to_string()).join(" ")
 }
 
-/// Numbers with that first one, in the kernel's own proportions (`tcp_init_mem`), and none below today's.
-fn raised(low: u64, today: [u64; 3]) -> [u64; 3] {
-    [low, low.saturating_mul(4).div_ceil(3).max(today[1]), low.saturating_mul(2).max(today[2])]
+/// Numbers none of which is below today's.
+fn raised([low, pressure, high]: [u64; 3], today: [u64; 3]) -> [u64; 3] {
+    [low.max(today[0]), pressure.max(today[1]), high.max(today[2])]
 }
 
 /// net.ipv4.tcp_mem of a host; none where it is not known.
@@ -192,7 +191,7 @@ impl Fullest {
     }
 }
 
-/// Pages in all full buffers of a host that are open at one time, as large as they grow where memory is free. Flows that are
+/// Bytes in all full buffers of a host that are open at one time, as large as they grow where memory is free. Flows that are
 /// judged count with the buffers that the path needs. None where the sockets' buffers are not known.
 fn wanted(context: &Context, host: &str) -> Option<u64> {
     let lives = &context.lives.flows;
@@ -207,7 +206,7 @@ fn wanted(context: &Context, host: &str) -> Option<u64> {
         alive.map(|(_, bytes)| bytes).sum::<u64>()
     };
     let most = begun.iter().map(|own| open(lives[*own].start)).max()?;
-    (most > 0).then(|| most.div_ceil(PAGE))
+    (most > 0).then_some(most)
 }
 
 /// Bytes in the full buffers that a flow has at a host.

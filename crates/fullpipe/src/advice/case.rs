@@ -211,11 +211,14 @@ impl Case {
         Some(asked.mbit.min(path))
     }
 
-    /// Whether one of the flows has answers: the other end of it delays ACKs until it answers.
+    /// Whether one of the flows has answers or messages, of which the other end delays ACKs.
     pub fn has_turns(&self) -> bool {
         let run = &self.today;
         let sent = |flow: &&Flow| self.flows.iter().any(|own| own.name == flow.name);
-        run.flow.iter().filter(sent).any(|flow| run.reverse_flow(flow).is_some())
+        let is_one = |flow: &Flow| {
+            run.reverse_flow(flow).is_some() || matches!(flow.app, App::Messages { .. })
+        };
+        run.flow.iter().filter(sent).any(is_one)
     }
 
     /// Whether all flows are messages of programs that have one at a time without an answer, or send them by the clock.

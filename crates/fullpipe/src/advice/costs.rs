@@ -10,9 +10,9 @@ use super::edit::Edit;
 use super::method::{EVEN, Found, Replacement};
 use super::trial::{Bench, Outcome, Stopped, changed};
 use crate::analysis::numbers;
-use crate::analysis::words::{bytes, percent};
+use crate::analysis::words::{bytes, ms, percent};
 use crate::scenario::{Drop, Element, Flow};
-use crate::sizing::sizes::PACED_SHARE;
+use crate::sizing::sizes::{self, PACED_SHARE};
 use crate::threads::each;
 use fullpipe_base::path::Direction;
 use fullpipe_base::units::{Rate, Time};
@@ -21,6 +21,8 @@ use std::collections::BTreeMap;
 
 /// Share of the best run's rate below which another run differs from it.
 const ALIKE: f64 = 0.95;
+/// Ratio of times of messages from which on they are later.
+const LATER: f64 = 1.1;
 /// Part of a flow's life in which it is often alone.
 const OFTEN: f64 = 0.2;
 /// Stage that loses the one packet.
@@ -76,6 +78,7 @@ pub fn notes(case: &Case, found: &Found, engine: &str) -> Vec<String> {
         ));
     }
     notes.extend(slowest(found));
+    notes.extend(later(&found.today, &found.cured));
     notes.extend(changes.iter().find(|own| own.setting == "MTU").map(|_| {
         "Where a router on the path drops its ICMP messages, net.ipv4.tcp_mtu_probing = 1 lets the sender find the MTU by \
          itself, after some timeouts."
@@ -85,6 +88,17 @@ pub fn notes(case: &Case, found: &Found, engine: &str) -> Vec<String> {
     notes.extend(in_its_place(found));
     notes.extend(bound(case, found, engine));
     notes
+}
+
+/// Sentence on slow messages that become slower, whatever half of them do.
+fn later(today: &Outcome, cured: &Outcome) -> Option<String> {
+    let (before, after) = today.message_p95_ms.zip(cured.message_p95_ms)?;
+    (after >= LATER * before).then(|| {
+        let [before, after] = [before, after].map(ms);
+        format!(
+            "Slow messages become slower: a twentieth of them takes {after} or more, {before} today."
+        )
+    })
 }
 
 /// Cost of a cure of a path that swallows full packets.
@@ -190,20 +204,15 @@ fn memory(case: &Case, changes: &[&Change]) -> Option<String> {
 
 /// Setting of net.ipv4.tcp_mem for a host with sockets that may take so much memory, bytes.
 ///
-/// From the second number on the kernel holds all its sockets back. By default it is a sixteenth of the memory that was
-/// free at boot. The first number is three quarters of it, and the third one and a half times as much (Linux
-/// `tcp_init_mem`).
+/// By default the first number is three quarters of a sixteenth of the memory that was free at boot (Linux `tcp_init_mem`).
 fn tcp_mem(most: u64) -> Option<String> {
-    const PAGE: u64 = 4096;
-    const PART: u64 = 16;
-    let (host, pages) = (most.saturating_mul(PART), most.div_ceil(PAGE));
+    let [low, pressure, high] = sizes::tcp_mem(most);
+    let host = low.saturating_mul(sizes::PAGE).saturating_mul(64) / 3;
     (host > SMALL_HOST).then(|| {
         format!(
-            " A host with less than {} of memory also needs net.ipv4.tcp_mem = {} {} {} (pages of 4 KiB; not tried).",
+            " A host with less than {} of memory also needs net.ipv4.tcp_mem = {low} {pressure} {high} (pages of 4 KiB; not \
+             tried).",
             bytes(host),
-            pages / 4 * 3,
-            pages,
-            pages / 2 * 3
         )
     })
 }

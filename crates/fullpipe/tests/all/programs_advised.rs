@@ -151,3 +151,35 @@ fn messages_are_judged_by_their_times() {
     assert!(good.answer.contains("half of the messages come within 25"), "{}", good.answer);
     assert!(good.advised.message_p95_ms >= good.advised.message_ms, "{good:?}");
 }
+
+/// A larger buffer of the backup builds a queue, in which the messages beside it wait.
+#[test]
+fn messages_that_become_later_are_a_cost() {
+    let advice = advice_method::advised(
+        r#"
+        duration = "10s"
+        [path]
+        rate = "100Mbit"
+        delay = { forward = "20ms", back = "20ms" }
+        queue = { limit = "2MB" }
+        [hosts]
+        sender = { kernel = "6.12" }
+        receiver = { kernel = "6.12" }
+        [[flow]]
+        name = "keys"
+        duration = "8s"
+        write = "300B"
+        app = { kind = "messages", size = "600B", period = "100ms" }
+        [[flow]]
+        name = "backup"
+        duration = "8s"
+        sndbuf = "64KiB"
+        "#,
+    );
+    let [before, after] =
+        [&advice.today, &advice.advised].map(|own| own.message_p95_ms.expect("messages"));
+    assert!(after > 1.5 * before, "{}", advice.answer);
+    let is_said = |own: &String| own.starts_with("Slow messages become slower: a twentieth");
+    assert!(advice.notes.iter().any(is_said), "{:?}", advice.notes);
+    assert!(advice.has_turns, "ACKs of messages may be delayed");
+}
