@@ -87,9 +87,10 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
         Ok(advice) => advice,
         // Without an end of the search no changes are proved, so that the answer alone is shown.
         Err(so_far) => {
-            let answer = so_far.answer().unwrap_or_else(|| "Stopped in the first trial".into());
-            if !arguments.json {
-                output.print(&format!("{answer}\n"))?;
+            let document = so_far.document(&case);
+            match arguments.json {
+                true => output.json(&document)?,
+                false => output.print(&format!("{}\n", document.answer))?,
             }
             return Err(Failure::Interrupted);
         }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 const CODES: &str = "\
 Exit codes: 0 fine, 1 an expectation of the scenario failed, 2 bad input, 3 the environment
-cannot, 130 interrupted (no advice is printed without its proof).";
+cannot, 130 interrupted (the best changes so far are printed).";
 
 /// Options of `fullpipe advise`.
 #[derive(Debug, Args)]

@@ -122,3 +122,16 @@ fn a_signal_ends_the_trials() {
     Call::wait(child).ends_with(130).complains(&["stopping"]);
     assert!(!desk.path("cut").exists());
 }
+
+#[test]
+fn a_signal_leaves_a_document_that_says_so() {
+    let desk = Desk::with_short();
+    let path = ["advise", "--rate", "100Gbit", "--rtt", "300ms", "--json", "--no-report"];
+    let child = desk.start(&path);
+    std::thread::sleep(Duration::from_millis(1500));
+    signal(child.id(), "INT");
+    let own = Call::wait(child).ends_with(130).json();
+    assert_eq!(own["partial"], true);
+    assert!(own["answer"].as_str().is_some_and(|own| own.starts_with("Stopped ")), "{own}");
+    assert!(own["changes"].is_array() && own["tried"].is_u64(), "{own}");
+}

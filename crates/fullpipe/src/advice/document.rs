@@ -55,9 +55,31 @@ pub struct Advice {
     pub tried: usize,
     /// Runs of each trial, of which the worst one counts; 1 where chance does not decide.
     pub seeds: u64,
-    /// Whether a flow has answers, so that delayed ACKs are a part of each `queue_ms`; absent where none has.
+    /// Whether a flow has answers or messages, so that delayed ACKs are a part of each `queue_ms`; absent where none has.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub has_turns: bool,
+}
+
+/// The best that a search has found until it was stopped. Fields have the names of [`Advice`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AdviceSoFar")]
+pub struct Partial {
+    /// Version of this format.
+    pub format: u32,
+    /// True: the search was stopped before its end. [`Advice`] lacks this field.
+    pub partial: bool,
+    /// The answer: what gains most so far.
+    pub answer: String,
+    /// As it is today; absent where the first trial was stopped.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub today: Option<Result>,
+    /// With the best changes so far; as today where none gains.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub advised: Option<Result>,
+    /// The best changes so far, some of which may be needless.
+    pub changes: Vec<Change>,
+    /// Lists of settings that were tried.
+    pub tried: usize,
 }
 
 /// Result of a trial.

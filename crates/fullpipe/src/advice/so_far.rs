@@ -1,12 +1,17 @@
 //! Best changes of a search that was stopped before its end.
 
+use super::Case;
 use super::answer::{in_words, listed, within};
 use super::change::Change;
+use super::document::{FORMAT, Partial};
 use super::method::{gains, sooner};
 use super::trial::Outcome;
 use crate::analysis::numbers;
 use crate::analysis::words::rate_of;
 use std::sync::{Mutex, PoisonError};
+
+/// Answer of a search that was stopped before the end of its first trial.
+const IN_THE_FIRST: &str = "Stopped in the first trial.";
 
 /// Trials that have ended, as far as an answer needs them. A watch of the search keeps it.
 #[derive(Default)]
@@ -34,6 +39,26 @@ impl SoFar {
         let most = own.best.as_ref().map_or(today, |(_, most)| most);
         if !changes.is_empty() && gains(outcome, most) {
             own.best = Some((changes.to_vec(), outcome.clone()));
+        }
+    }
+
+    /// The best changes so far as a document, with the scopes of the scenario's ends.
+    pub fn document(&self, case: &Case) -> Partial {
+        let answer = self.answer().unwrap_or_else(|| IN_THE_FIRST.into());
+        let own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changes = own.best.as_ref().map_or(Vec::new(), |(changes, _)| changes.clone());
+        for change in &mut changes {
+            change.scope = change.scope.seen(case.direction);
+        }
+        let most = own.best.as_ref().map(|(_, most)| most).or(own.today.as_ref());
+        Partial {
+            format: FORMAT,
+            partial: true,
+            answer,
+            today: own.today.as_ref().map(Into::into),
+            advised: most.map(Into::into),
+            changes,
+            tried: own.count,
         }
     }
 
