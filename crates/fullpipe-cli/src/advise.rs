@@ -190,6 +190,7 @@ fn prove(
         jobs: jobs(arguments.jobs),
         quiet: arguments.quiet,
         view: View::Model,
+        has_report: true,
     };
 
     // `keep` leaves nothing under the final name after an interrupt.

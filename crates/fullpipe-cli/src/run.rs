@@ -58,6 +58,7 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
         jobs: jobs(arguments.jobs),
         quiet: arguments.quiet,
         view: arguments.view.view,
+        has_report: !arguments.no_report,
     };
     let mut kept = keep(&scenario, keeping, |_| Ok(String::new()))?;
 
@@ -133,6 +134,8 @@ pub struct Keeping<'a> {
     pub quiet: bool,
     /// Part of a run that verdicts may use.
     pub view: View,
+    /// Whether the results have a page, report.html.
+    pub has_report: bool,
 }
 
 /// Runs everything into a new directory, which exists under its name only when all is written. Where no run finished
@@ -143,7 +146,7 @@ pub fn keep(
     also: impl FnOnce(&Path) -> Result<String, Failure>,
 ) -> Result<Kept, Failure> {
     let (started, clock) = (SystemTime::now(), Instant::now());
-    let Keeping { place, engines, captures, jobs, quiet, view } = keeping;
+    let Keeping { place, engines, captures, jobs, quiet, view, has_report } = keeping;
     let writer = place.create()?;
 
     // The guard removes the unfinished directory if a signal ends the process.
@@ -168,8 +171,8 @@ pub fn keep(
     let above = also(writer.directory())?;
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let provenance = Provenance::here(command, started, clock.elapsed());
-    let report = html::render_in_place(&document, &above);
-    let finished = writer.finish(&document, &provenance, &report);
+    let report = has_report.then(|| html::render_in_place(&document, &above));
+    let finished = writer.finish(&document, &provenance, report.as_deref());
     let directory = finished.map_err(|why| unkept.push(why.into())).ok();
     Ok(Kept { document, failures, unkept, shown: false, directory })
 }

@@ -42,6 +42,9 @@ pub struct RunArguments {
     /// [default: fullpipe-results/<name>-<n>]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Keep the result without its page, report.html; `fullpipe report DIR` draws it later
+    #[arg(long)]
+    pub no_report: bool,
     /// Print the result as one JSON document
     #[arg(long)]
     pub json: bool,

@@ -154,7 +154,7 @@ pub fn run(
     let kept = writer.filter(|_| !document.runs.is_empty()).map(|writer| {
         let command = vec!["fullpipe.Scenario.run".into()];
         let provenance = Provenance::here(command, started, clock.elapsed());
-        writer.finish(&document, &provenance, &html::render_in_place(&document, ""))
+        writer.finish(&document, &provenance, Some(&html::render_in_place(&document, "")))
     });
     stopped?;
     failed.map_or(Ok(()), Err)?;

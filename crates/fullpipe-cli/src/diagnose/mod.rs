@@ -155,7 +155,7 @@ impl Keeping {
         provenance: &Provenance,
     ) -> Result<PathBuf, Failure> {
         let report = html::render_in_place(document, "");
-        let kept = self.writer.finish(document, provenance, &report)?;
+        let kept = self.writer.finish(document, provenance, Some(&report))?;
         Ok(Path::new(&kept).to_path_buf())
     }
 }

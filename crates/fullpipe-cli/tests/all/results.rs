@@ -22,6 +22,19 @@ fn a_report_shows_what_the_run_showed() {
 }
 
 #[test]
+fn a_run_may_have_no_page() {
+    let desk = Desk::with_short();
+    let call = desk.call(&["run", "short.toml", "--out", "a", "--no-report"]).ends_with(0);
+    assert!(!call.stderr.contains("report.html"), "{}", call.stderr);
+    assert!(!desk.path("a/report.html").exists());
+
+    // The page can be drawn later, and the text is the same.
+    let again = desk.call(&["report", "a"]).ends_with(0);
+    assert_eq!(again.stdout, call.stdout);
+    assert!(desk.path("a/report.html").exists());
+}
+
+#[test]
 fn latest_is_the_newest_result() {
     let desk = Desk::with_short();
     desk.call(&["run", "short.toml"]).ends_with(0);

@@ -43,7 +43,7 @@ fn write(place: &Place) -> PathBuf {
         writer.run(run, Some(&format!("title = \"{}\"\n", run.variant.len())), &recording).unwrap();
     }
     let provenance = Provenance::here(vec!["fullpipe".into()], SystemTime::now(), Duration::ZERO);
-    writer.finish(&document, &provenance, "<!doctype html>").unwrap()
+    writer.finish(&document, &provenance, Some("<!doctype html>")).unwrap()
 }
 
 fn under(root: &Path) -> Place {
@@ -141,7 +141,7 @@ fn finish(writer: Writer) -> Result<PathBuf, Error> {
         writer.run(run, Some(""), &recording).unwrap();
     }
     let provenance = Provenance::here(vec!["fullpipe".into()], SystemTime::now(), Duration::ZERO);
-    writer.finish(&document, &provenance, "<!doctype html>")
+    writer.finish(&document, &provenance, Some("<!doctype html>"))
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn tables_without_a_document_are_kept_under_a_name_of_their_own() {
     // Without tables nothing stays.
     let writer = unwritable();
     let provenance = Provenance::here(Vec::new(), SystemTime::now(), Duration::ZERO);
-    let error = writer.finish(&document(&recording()), &provenance, "").unwrap_err();
+    let error = writer.finish(&document(&recording()), &provenance, Some("")).unwrap_err();
     assert_eq!(error.hint, "no file of the result is left");
     assert_eq!(entries(root.path()), names);
 }

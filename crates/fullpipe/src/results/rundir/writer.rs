@@ -101,7 +101,7 @@ impl Writer {
         Ok(folder)
     }
 
-    /// Writes the document, `run.json` and the report, and gives the directory its final name, which it returns.
+    /// Writes the document, `run.json` and the report, if there is one, and gives the directory its final name, which it returns.
     ///
     /// # Errors
     /// A file cannot be written, a run is missing from the document, or the final name was taken meanwhile. Whatever
@@ -111,7 +111,7 @@ impl Writer {
         mut self,
         document: &Document,
         provenance: &Provenance,
-        report: &str,
+        report: Option<&str>,
     ) -> Result<PathBuf, Error> {
         self.finished = true;
         // The document is written first: a directory that has one is no leftover.
@@ -123,7 +123,7 @@ impl Writer {
         let rest = [
             self.name_folders(document),
             write_json(&self.directory.join(PROVENANCE), provenance),
-            write_text(&self.directory.join(REPORT), report),
+            report.map_or(Ok(()), |own| write_text(&self.directory.join(REPORT), own)),
         ];
 
         // The name precedes errors, which can then say where the results are.
