@@ -259,7 +259,7 @@ fn connections(context: &Context, one: &One, sides: &[Side]) -> Option<String> {
 /// Most connections that a first line proposes in place of larger buffers: few programs open more.
 const MOST_CONNECTIONS: u64 = 64;
 /// Most connections of a mount (`nconnect`, Linux 5.3 `NFS_MAX_CONNECTIONS`).
-const MOST_NCONNECT: u64 = 16;
+pub const MOST_NCONNECT: u64 = 16;
 
 /// Connections for a path that needs more than TCP's largest window, in words.
 fn several(connections: u64) -> String {

@@ -6,11 +6,12 @@
 //! The share is the time that the repetitions cost. They take the link, but some of them fill time in which the client
 //! waits for its last answers anyway.
 //!
-//! Twin: a limit that delays the answers. Where most data belongs to repeated calls, their timeout is the first cause.
+//! Twin: a limit that delays the answers. Where most data belongs to repeated calls, their timeout is the first cause,
+//! unless the server's threads work for most of the time: then calls time out because they wait for a thread.
 
 use super::calls::CallTimes;
 use super::mount::Mount;
-use super::{Cause, Context, Finding, Rule, When, setting};
+use super::{Cause, Context, Finding, Rule, When, server_threads, setting};
 use crate::document::{AskedBy, Nfs, Requests};
 use crate::numbers;
 use crate::words::{ms, percent};
@@ -44,6 +45,11 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let times = CallTimes::of(context, at);
     let share = times.as_ref().map_or(1.0 - own.useful(), CallTimes::again);
     if share < COSTS {
+        return None;
+    }
+    // Calls that wait for a busy server come in time where it has more threads: that gains the work, too.
+    let busy = times.as_ref().map_or(0.0, CallTimes::busy);
+    if busy >= server_threads::BUSY && busy > share {
         return None;
     }
     let mount = Mount::of(context, cause);

@@ -80,6 +80,7 @@ pub use finding::{Finding, setting, valued};
 pub use known::{CAUSES, HEALTHY, Known, by_code, group, twins, would_decide};
 pub use link::{LINK, outage, varies};
 pub use lost_datagrams::{DROPS, late_datagrams, lost_datagrams};
+pub use server_work::NOTHING;
 pub use subject::{One, Subject, named};
 
 use fullpipe_base::limits;

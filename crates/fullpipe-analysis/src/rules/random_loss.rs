@@ -1,5 +1,6 @@
 //! Packets are lost by chance, not by a full queue.
 
+use super::buffer::MOST_NCONNECT;
 use super::cut::dropped;
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
@@ -23,6 +24,17 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let lost = share_of(stage.dropped, came);
     let finding = plain.because(format!("{lost} lost by chance, not by a full queue"));
 
+    // A mount has its parallel flows by an option, up to the most that Linux gives it.
+    let mount = context.meta.mount_of(one.index);
+    let has = mount.map(|at| context.meta.connections(at, context.meta.flows.len()).len());
+    let parallel = match has {
+        None => "use parallel flows, or".to_string(),
+        Some(count) if (count as u64) < MOST_NCONNECT => {
+            format!("mount with nconnect={MOST_NCONNECT}, or use")
+        }
+        Some(_) => "use".to_string(),
+    };
+
     // A flow with bbr has no better congestion control to take.
     Some(match one.meta.congestion == MODEL_BASED {
         true => finding
@@ -32,7 +44,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             .setting(setting("loss", &stage.name, AskedBy::Path)),
         false => finding
             .cure(format!(
-                "Repair that link, use parallel flows, or a congestion control that does not take \
+                "Repair that link, {parallel} a congestion control that does not take \
                  loss for congestion (net.ipv4.tcp_congestion_control = {MODEL_BASED}); socket buffers do not help"
             ))
             .setting(setting("net.ipv4.tcp_congestion_control", host, AskedBy::Sysctl)),

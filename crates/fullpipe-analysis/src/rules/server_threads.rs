@@ -16,7 +16,7 @@ pub const RULE: Rule = Rule { name: "server-threads", code: "nfs", when: When::A
 /// Name of the limit of calls that wait for a thread.
 pub const THREADS: &str = Limit::ServerThreads.about().name;
 /// Share of a mount's life from which on the threads' work explains its rate.
-const BUSY: f64 = 0.5;
+pub const BUSY: f64 = 0.5;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let at = context.meta.mount_of(context.most(cause).index)?;

@@ -8,7 +8,7 @@ use super::slowest::Slowest;
 use super::trial::Outcome;
 use crate::analysis::document::Grade;
 use crate::analysis::numbers;
-use crate::analysis::rules::HEALTHY;
+use crate::analysis::rules::{HEALTHY, NOTHING};
 use crate::analysis::words::{lower, ms, percent, rate_of};
 
 /// Queueing delay from which on a full path deserves a word: this share of the round trip, and this time, ms.
@@ -264,7 +264,7 @@ fn remedy<'a>(found: &Found, own: &'a Outcome) -> Option<&'a String> {
     let first = own.run.findings.first().filter(|own| own.code != HEALTHY && !is_good)?;
     let setting = first.setting.as_ref().map_or("", |own| &own.name);
     let is_tried = WHOLE.contains(&setting) && found.settings.contains(setting);
-    first.remedy.as_ref().filter(|_| !is_tried)
+    first.remedy.as_ref().filter(|own| !is_tried && !own.ends_with(NOTHING))
 }
 
 /// Cause that limits the flows with the changes; none where these fill nearly all of the path, or have what their programs
