@@ -30,6 +30,17 @@ pub enum Edit {
 }
 
 impl Edit {
+    /// Name of the flow or mount that is changed; none of other changes.
+    pub fn named(&self) -> Option<&str> {
+        match self {
+            Edit::Copies { flow, .. } => Some(flow),
+            Edit::Set { key, .. } => match &key[..] {
+                [kind, name, ..] if kind == "flow" || kind == "nfs" => Some(name),
+                _ => None,
+            },
+        }
+    }
+
     /// A key of a host.
     pub fn host(host: &str, key: &[&str], value: Option<Json>) -> Edit {
         let mut path: Vec<String> = match host {

@@ -2,8 +2,10 @@
 
 use crate::advice_method::advised;
 use crate::headline::{contains, headline};
+use crate::made::loaded;
 use crate::programs_named::{between, lacks, plain};
 use crate::relieve::relieved;
+use fullpipe::advice::{Case, candidates};
 
 const SLOW: &str = "rate = \"1Gbit\"\ndelay = { forward = \"15ms\", back = \"15ms\" }";
 /// A path of 2.5 MB, which default buffers hold.
@@ -88,6 +90,43 @@ fn a_loop_beside_sockets_that_hoard_gets_their_memory() {
     assert!(set.contains(&"net.ipv4.tcp_mem"), "{}", advice.answer);
     assert!(!set.contains(&"SO_MAX_PACING_RATE"), "{}", advice.answer);
     assert!(advice.advised.mbit > 5.0 * advice.today.mbit, "{}", advice.answer);
+}
+
+/// One connection in the place of many needs more of the memory that all sockets have: both changes are tried together.
+#[test]
+fn one_connection_is_tried_with_the_memory_that_it_lacks() {
+    let mem = ", sysctl = { \"net.ipv4.tcp_mem\" = \"192 256 384\" }";
+    let flows = "[[flow]]\nname = \"fetch\"\ncount = 4\nbytes = \"2MB\"\nagain = { count = 10, until = \"6s\" }\n";
+    let path = "rate = \"500Mbit\"\ndelay = { forward = \"20ms\", back = \"20ms\" }";
+    let advice = advised(&between(path, "", mem, flows));
+    let rate = |what: &str| {
+        let own = advice.steps.iter().find(|own| own.what.starts_with(what));
+        own.unwrap_or_else(|| panic!("{what}: {:?}", advice.steps)).mbit
+    };
+    let alone = rate("also connections one that stays open");
+    let pair = rate("also connections one that stays open, net.ipv4.tcp_mem ");
+    assert!(alone < advice.today.mbit && pair > 1.2 * advice.today.mbit, "{:?}", advice.steps);
+}
+
+/// Twenty connections of four programs are four loops.
+#[test]
+fn connections_of_a_loop_are_counted_as_one_program() {
+    let flow = |count: u32| {
+        format!(
+            "[[flow]]\nname = \"fetch\"\ncount = {count}\nbytes = \"2MB\"\nsndbuf = \"64KiB\"\nagain = {{ count = 5 }}\n"
+        )
+    };
+    let whose = |flows: &str| {
+        let scenario = loaded(&between(SLOW, "", "", flows));
+        let case = Case::new(&scenario, &scenario.plans()[0]).expect("a case");
+        let all = candidates::together(&case, candidates::cure(&case));
+        let own = all.into_iter().find(|own| own.setting == "SO_SNDBUF");
+        own.expect("a change of the program").whose
+    };
+    assert_eq!(whose(&flow(4)), "4 loops");
+    assert_eq!(whose(&flow(1)), "the loop of fetch-1");
+    let bulk = "[[flow]]\nname = \"bulk\"\nduration = \"5s\"\nsndbuf = \"64KiB\"\n";
+    assert_eq!(whose(&[bulk, &bulk.replace("bulk", "other")].concat()), "2 flows");
 }
 
 /// The program that reads 40 Mb/s leaves the rest of the path to the flow beside it, whose buffers are too small for that.

@@ -146,6 +146,27 @@ fn work_of_the_threads_is_a_bound() {
     assert!(settings(&advice).contains(&"nfsd threads"), "{}", advice.answer);
 }
 
+/// 64 calls wait for two threads of 20 ms each, and longer than `timeo`: 4 % of the time passes with repetitions.
+#[test]
+fn few_threads_come_before_the_calls_that_time_out_for_them() {
+    let few = |threads: &str| {
+        written("20ms", "500ms")
+            .replace("100Mbit", "1Gbit")
+            .replace("file = \"20MB\"", "file = \"64MiB\"")
+            + &format!("wsize = \"64KiB\"\nthreads = {threads}\n")
+    };
+    let run = run_of(&few("2"));
+    let calls = run.nfs[0].requests.expect("calls");
+    assert!(calls.sent_again as f64 >= 0.02 * calls.count as f64, "{calls:?}");
+    let own = run.headline.as_ref().expect("a headline");
+    assert_eq!(own.rule.as_deref(), Some("server-threads"), "{}", own.text);
+
+    // Without repetitions the same threads work no less.
+    let advice = advised(&few("2"));
+    assert_eq!(settings(&advice)[0], "nfsd threads", "{}", advice.answer);
+    assert!(advice.advised.mbit > 3.0 * advice.today.mbit, "{}", advice.answer);
+}
+
 /// The server has its first calls, and answers none of them in the run.
 #[test]
 fn a_mount_that_writes_fails_without_an_answer() {

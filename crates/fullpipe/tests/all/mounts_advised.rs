@@ -4,6 +4,7 @@ use crate::advice_method::advised;
 use crate::field_advice::of_first_run;
 use crate::headline::headline;
 use crate::made::loaded;
+use crate::programs_named::between;
 use fullpipe::advice::method::{Allowance, Goal};
 use fullpipe::advice::trial::{Bench, Outcome, Stopped, Watch};
 use fullpipe::advice::{Case, Change, Scope, SoFar, advise};
@@ -66,6 +67,29 @@ fn a_search_that_is_stopped_has_its_best_so_far() {
     let answer = watch.so_far.answer().expect("an answer");
     let expected = "best so far: set tcp_congestion_control of sender to bbr: ";
     assert!(answer.starts_with("Stopped after ") && answer.contains(expected), "{answer}");
+
+    // The document says the same, and that the search has no end.
+    let own = watch.so_far.document(&case);
+    assert!(own.partial && own.answer == answer, "{own:?}");
+    assert_eq!(own.changes[0].setting, "net.ipv4.tcp_congestion_control");
+    let [today, most] = [&own.today, &own.advised].map(|own| own.as_ref().expect("a result").mbit);
+    assert!(own.tried > 1 && most > 1.02 * today, "{own:?}");
+}
+
+/// A verdict on losses proposes what advice proposes. With it connections wait for the slowest one, and not for answers.
+#[test]
+fn losses_of_a_mount_want_more_connections() {
+    let with = |count: u32| {
+        let nfs = format!(
+            "[[nfs]]\nname = \"files\"\nversion = \"3\"\noperation = \"write\"\nfile = \"64MiB\"\nnconnect = {count}\n"
+        );
+        let path = "rate = \"1Gbit\"\ndelay = { forward = \"20ms\", back = \"20ms\" }\nloss = 1e-4";
+        headline(&between(path, "", "", &nfs)).text
+    };
+    let one = with(1);
+    assert!(one.contains("mount with nconnect=16") && !one.contains("parallel flows"), "{one}");
+    let all = with(16);
+    assert!(all.contains("Connections that end late") && !all.contains("longer file"), "{all}");
 }
 
 /// Linux gives a mount up to 16 connections. Fewer than today are no help.

@@ -4,7 +4,7 @@ use super::super::case::Case;
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use super::mounts;
-use crate::scenario::Host;
+use crate::scenario::{Flow, Host};
 
 /// Parallel flows in the place of each; of mounts their `nconnect`.
 pub fn streams(case: &Case, count: u32) -> Vec<Change> {
@@ -12,11 +12,11 @@ pub fn streams(case: &Case, count: u32) -> Vec<Change> {
         return mounts::more_connections(case, count);
     }
     let edits = case.flows.iter().map(|flow| Edit::Copies { flow: flow.name.clone(), count });
-    let flows = case.flows.len() as u32;
-    let (whose, each) = match &case.flows[..] {
-        [one] => (one.name.clone(), String::new()),
-        _ => (format!("{flows} flows"), " for each of them".into()),
-    };
+    // Connections of a loop take turns, so that a loop is one stream.
+    let flows = case.at_once() as u32;
+    let names: Vec<&str> = case.flows.iter().map(|own| &own.name[..]).collect();
+    let whose = counted(case, &names);
+    let each = if names.len() > 1 { " for each of them" } else { "" };
     let words = format!("{count} parallel streams{each} (iperf3 -P {count})");
     let all = count.saturating_mul(flows);
     let change =
@@ -26,6 +26,32 @@ pub fn streams(case: &Case, count: u32) -> Vec<Change> {
             .why("a loss cuts one of the flows, not all")
             .edits(edits);
     vec![change]
+}
+
+/// "bulk", "8 flows", "2 loops": the flows or mounts with these names. All connections of a loop are one program's.
+pub fn counted(case: &Case, names: &[&str]) -> String {
+    if let [one] = names {
+        return one.to_string();
+    }
+    // A mount's one connection has the mount's name.
+    if names.iter().all(|name| case.today.nfs.iter().any(|own| own.name == *name)) {
+        return format!("{} mounts", names.len());
+    }
+    let own = || case.today.flow.iter().filter(|flow| names.contains(&&flow.name[..]));
+    let follows = |flow: &&Flow| flow.after.is_some();
+    let is_begun = |flow: &Flow| {
+        own().any(|next| next.after.as_ref().is_some_and(|own| own.flow == flow.name))
+    };
+
+    // Each loop begins with one connection, which follows none.
+    let first: Vec<&Flow> = own().filter(|flow| !follows(flow)).collect();
+    let loops: Vec<&&Flow> = first.iter().filter(|flow| is_begun(flow)).collect();
+    match &loops[..] {
+        [] => format!("{} flows", names.len()),
+        [one] if first.len() == 1 => format!("the loop of {}", one.name),
+        all if all.len() == first.len() => format!("{} loops", all.len()),
+        _ => format!("{} programs", first.len()),
+    }
 }
 
 /// So many parallel flows in the place of each one, for the reason `why`.

@@ -14,14 +14,15 @@ mod other_systems;
 mod pace;
 mod remedies;
 
-pub use buffers::{Least, for_equal_flows, least, most, scaled};
-pub use mounts::MOST_CONNECTIONS;
+pub use buffers::{Least, for_equal_flows, least, memory, most, scaled};
+pub use mounts::{MOST_CONNECTIONS, THREADS};
 pub use other_systems::fitted;
 pub use pace::changes as paces;
 pub use remedies::{MOST_TRIED, remedies};
 
 use super::Case;
 use super::change::{Change, Scope};
+use super::edit::Edit;
 
 /// The whole arithmetic cure, in the order in which changes act: changes that undo a fault are in front of changes that
 /// set a value.
@@ -58,7 +59,7 @@ pub fn fairer(case: &Case) -> Vec<Vec<Change>> {
 }
 
 /// Changes, with equal changes of programs on several flows joined into one.
-pub fn together(changes: impl IntoIterator<Item = Change>) -> Vec<Change> {
+pub fn together(case: &Case, changes: impl IntoIterator<Item = Change>) -> Vec<Change> {
     let mut all: Vec<Change> = Vec::new();
     for change in changes {
         // Equal but for the flow: one change names them all.
@@ -69,7 +70,8 @@ pub fn together(changes: impl IntoIterator<Item = Change>) -> Vec<Change> {
         }) {
             Some(own) => {
                 own.edits.extend(change.edits);
-                own.whose = format!("{} flows", own.edits.len());
+                let flows = own.edits.iter().filter_map(Edit::named);
+                own.whose = flows::counted(case, &flows.collect::<Vec<_>>());
             }
             None => all.push(change),
         }

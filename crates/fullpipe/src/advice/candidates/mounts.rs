@@ -10,6 +10,8 @@ use serde_json::Value as Json;
 
 /// Name of the option, and of the key.
 const NCONNECT: &str = "nconnect";
+/// Name of the setting of a server's threads.
+pub const THREADS: &str = "nfsd threads";
 /// Most connections of a mount (`nconnect` of Linux).
 pub const MOST_CONNECTIONS: u32 = 16;
 /// Largest read-ahead of a scenario, bytes.
@@ -147,7 +149,7 @@ pub fn threads(case: &Case) -> Vec<Change> {
         NfsOperation::Read => Scope::Sender,
         NfsOperation::Write => Scope::Receiver,
     };
-    let change = Change::new("nfsd threads", "receiver", scope, How::Program { words })
+    let change = Change::new(THREADS, "receiver", scope, How::Program { words })
         .rank(Rank::Size)
         .values(from, to)
         .why("calls wait for a thread of the server")

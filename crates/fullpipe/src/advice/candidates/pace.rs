@@ -5,6 +5,7 @@
 use super::super::case::{Case, Sent, demand};
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
+use super::flows::counted;
 use crate::analysis::numbers;
 use crate::scenario::{App, Element, MAX_PACING_RATE, Version};
 use crate::sizing::sizes::{PACED_SHARE, PACES_ITSELF};
@@ -49,10 +50,7 @@ fn paced(case: &Case, flow: &Sent, share: f64) -> Option<u64> {
 
 /// A change that gives several flows one pace.
 fn change(case: &Case, share: f64, bytes_per_s: u64, names: &[&str]) -> Change {
-    let whose = match names {
-        [one] => one.to_string(),
-        _ => format!("{} flows", names.len()),
-    };
+    let whose = counted(case, names);
     let rate = numbers::rate(bytes_per_s as f64 * 8.0 / 1e6);
     let edits = names
         .iter()

@@ -9,6 +9,7 @@ mod search;
 mod withdrawals;
 
 use super::Case;
+use super::candidates;
 use super::change::{Change, Rank};
 pub use super::goal::{Allowance, EVEN, Goal, PRICE};
 use super::trial::{Bench, Outcome, Stopped};
@@ -231,7 +232,8 @@ fn joined(old: &[Change], new: Vec<Change>) -> Vec<Change> {
         .cloned()
         .collect();
     all.extend(new);
-    // Copies of flows are last: edits name the flows as they are today.
-    all.sort_by_key(Change::has_copies);
+    // Threads come first: calls that wait for one are sent again, too. Copies of flows are last: edits name the flows as they
+    // are today.
+    all.sort_by_key(|own| (own.has_copies(), own.setting != candidates::THREADS));
     all
 }

@@ -17,6 +17,8 @@ use std::collections::BTreeSet;
 const STEPS: usize = 6;
 /// Parallel streams in the place of a flow have to gain this much: others on the path pay for them.
 const STREAMS_COUNT: f64 = 0.1;
+/// Beginning of the rules on the memory of all sockets of a host.
+const MEMORY: &str = "tcp-mem";
 /// The setting that cures losses without SACK.
 const SACK: &str = "net.ipv4.tcp_sack";
 
@@ -292,10 +294,12 @@ impl Search<'_> {
                 break;
             }
             seen.extend(lists.iter().cloned());
-            let states = self.states(&best.changes, lists)?.into_iter();
+            let mut states = self.states(&best.changes, lists)?;
+            let with_memory = self.with_memory(&best, &states);
+            states.extend(self.states(&best.changes, with_memory)?);
 
             // The list that gains most is the step; the others are dropped.
-            let most = states.max_by(|a, b| {
+            let most = states.into_iter().max_by(|a, b| {
                 gain(&a.outcome, &best.outcome).total_cmp(&gain(&b.outcome, &best.outcome))
             });
 
@@ -308,6 +312,21 @@ impl Search<'_> {
             }
         }
         Ok(best)
+    }
+
+    /// Lists that gain nothing because the memory of a host's sockets is full with them, together with more of it.
+    fn with_memory(&self, best: &State, states: &[State]) -> Vec<Vec<Change>> {
+        let fills = |own: &&State| {
+            let rule = own.outcome.headline.as_ref().and_then(|own| own.rule.as_deref());
+            let is_full = rule.is_some_and(|rule| rule.starts_with(MEMORY));
+            is_full && gain(&own.outcome, &best.outcome) < COUNTS
+        };
+        let with = |own: &State| {
+            let headline = own.outcome.headline.as_ref();
+            let offers = headline.map_or(Vec::new(), |own| candidates::memory(self.case, own));
+            self.offered(&own.changes, offers)
+        };
+        states.iter().filter(fills).flat_map(with).collect()
     }
 
     /// Gain from which on a state is worth its additions to another one.
@@ -363,7 +382,7 @@ impl Search<'_> {
             .into_iter()
             .filter_map(|change| candidates::fitted(self.case, change))
             .filter(|change| self.is_taken(change, &today));
-        candidates::together(all)
+        candidates::together(self.case, all)
     }
 
     /// True where the scenario takes a change, and the engine can run it: it refuses no more than the keys that it refuses
