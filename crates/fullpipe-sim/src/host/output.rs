@@ -163,7 +163,7 @@ impl HostOutput<'_> {
 
     /// Sends the ACK `number`.
     pub(super) fn send_ack(&mut self, number: u64, ack: &Ack) -> bool {
-        let mut packet = Train { kind: Kind::Ack, ..self.train(number, 0, 1) };
+        let mut packet = Train { kind: Kind::Ack, fin: ack.fin, ..self.train(number, 0, 1) };
         packet.ip_len += ack.option_bytes();
         *self.out_segs += 1;
         self.push(&[packet], SkbTimes::at(self.cpu), What::Ack(ack), 0)

@@ -68,13 +68,17 @@ impl Listed {
     /// Packets of `train` before its first listed packet, which then counts as arrived; all packets if none is listed.
     fn passing(&mut self, train: &Train) -> u32 {
         let Some((place, list)) = self.list(train) else { return train.count };
+        // A reader's FIN is no ACK without data, as for a capture's filter.
+        let ends = train.kind == Kind::Ack && train.fin;
+        let counted = train.count - u32::from(ends);
         let next = list.get(place.over).map_or(u64::MAX, |number| number - place.come);
-        let passing = next.min(u64::from(train.count)) as u32;
+        let passing = next.min(u64::from(counted)) as u32;
         place.come += u64::from(passing);
-        if passing < train.count {
-            place.come += 1;
-            place.over += 1;
+        if passing == counted {
+            return train.count;
         }
+        place.come += 1;
+        place.over += 1;
         passing
     }
 }

@@ -93,7 +93,7 @@ pub struct Ack {
     pub tsval: u32,
     /// Whether a marked segment has arrived, and no CWR since (ECE).
     pub ece: bool,
-    /// Whether it ends the stream of a reader that sends no data (FIN).
+    /// Whether the packet is the FIN of a reader that sends no data.
     pub fin: bool,
 }
 

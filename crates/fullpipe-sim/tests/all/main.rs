@@ -26,6 +26,7 @@ mod properties;
 mod qdisc;
 mod random;
 mod ranges;
+mod readers_fin;
 mod receiver_rows;
 mod record;
 mod recovery;

@@ -32,6 +32,9 @@ struct HeaderState {
     ts_recent: [u32; 2],
     /// End of the sent data, bytes.
     sent_to: u64,
+    /// Whether the reader has sent its FIN, and whether it has arrived.
+    reader_closed: bool,
+    has_readers_fin: bool,
 }
 
 /// Headers of all flows.
@@ -124,6 +127,8 @@ impl Headers {
             ip_id: [0; 2],
             ts_recent: [0; 2],
             sent_to: 0,
+            reader_closed: false,
+            has_readers_fin: false,
         });
         Headers {
             ends: ends.collect(),
@@ -157,7 +162,12 @@ impl Headers {
         };
         *id = id.wrapping_add(1);
         match (segment.kind, what) {
-            (Kind::Ack, What::Ack(ack)) => acknowledge(&mut packet, ack, end),
+            (Kind::Ack, What::Ack(ack)) => {
+                acknowledge(&mut packet, ack, end);
+                // The FIN has a number of its own.
+                packet.seq += u64::from(flow.reader_closed);
+                flow.reader_closed |= ack.fin;
+            }
             (Kind::Syn | Kind::SynAck, _) => {
                 packet.syn = true;
                 packet.offers = Some(end.offers);
@@ -167,7 +177,7 @@ impl Headers {
             _ => {
                 // The SYN has number 0, so data begin at 1.
                 packet.seq = 1 + segment.number;
-                packet.ack = Some(1);
+                packet.ack = Some(1 + u64::from(flow.has_readers_fin));
                 packet.len = segment.len;
                 // Data below the highest sent byte are retransmissions.
                 packet.resent = segment.len > 0 && segment.number < flow.sent_to;
@@ -177,6 +187,11 @@ impl Headers {
             }
         }
         packet
+    }
+
+    /// Lets the sending host of a flow read the reader's FIN.
+    pub(super) fn take_readers_fin(&mut self, flow: u16) {
+        self.flows[usize::from(flow)].has_readers_fin = true;
     }
 
     /// Lets the host at the packet's destination read its timestamp.
@@ -195,6 +210,7 @@ fn acknowledge(packet: &mut Packet, ack: &Ack, end: &End) {
     packet.seq = 1;
     packet.ack = Some(1 + ack.ack);
     packet.ece = ack.ece;
+    packet.fin = ack.fin;
     packet.window = (ack.window >> end.offers.window_scale.unwrap_or(0)) as u16;
     if let Some(sacks) = &ack.sacks {
         let blocks = sacks.blocks[..sacks.count].iter();

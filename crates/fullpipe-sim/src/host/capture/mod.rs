@@ -371,6 +371,9 @@ impl Capture {
     pub(crate) fn store_ts_recent(&mut self, whose: Whose, serial: u64) {
         let Going { from, .. } = self.going(whose);
         if let Some(packet) = self.ways[from].packet(serial) {
+            if whose.kind == Kind::Ack && packet.fin {
+                self.headers.take_readers_fin(whose.flow);
+            }
             self.headers.store_ts_recent(whose, packet.timestamps.map(|times| times.value));
         }
     }
