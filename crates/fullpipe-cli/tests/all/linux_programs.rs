@@ -85,6 +85,25 @@ fn a_programs_window_is_the_limit_on_both_engines() {
     }
 }
 
+/// Connections that end within a sample keep their bytes at both ends, and those of their answers.
+#[test]
+fn connections_shorter_than_a_sample_are_whole_on_both_engines() {
+    let near = "path.delay={ forward = \"300us\", back = \"300us\" }";
+    let again = "flow.bulk.again={ count = 8, until = \"4s\" }";
+    let answers = "flow.bulk.app={ requests = 2, size = \"4kB\" }";
+    for more in [&[][..], &[answers]] {
+        let sets: Vec<&str> =
+            [near, again, "flow.bulk.bytes=20kB"].into_iter().chain(more.iter().copied()).collect();
+        let Some(runs) = documents(&sets) else { return };
+        let [own, real] = runs.map(|run| {
+            let flows = run["flows"].as_array().expect("flows").clone();
+            flows.iter().map(|flow| number(flow, "bytes")).collect::<Vec<f64>>()
+        });
+        assert!(own.len() >= 8 && own.iter().all(|bytes| *bytes > 0.0), "{sets:?}: {own:?}");
+        assert_eq!(own, real, "{sets:?}");
+    }
+}
+
 /// A program opens the next connection when the other end has closed the one before. Loops share a queue that drops, and the
 /// connections of a loop have requests and answers.
 #[test]

@@ -33,12 +33,7 @@ static LAST: Mutex<BTreeMap<Kind, Last>> = Mutex::new(BTreeMap::new());
 pub fn end(socket: OwnedFd, done: io::Result<()>, kinds: &[Kind]) -> io::Result<()> {
     match done.and_then(|()| acknowledged(&socket)) {
         Ok(info) => {
-            // Nothing is left to read or to be acknowledged.
-            let body =
-                [&socket_head(&[], &sys::memory(&socket).unwrap_or_default())[..], &info].concat();
-            let since = run::time();
-            let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-            last.extend(kinds.iter().map(|kind| (*kind, (since, body.clone()))));
+            remember(&socket, &info, kinds);
             Ok(())
         }
         Err(failed) => {
@@ -49,12 +44,26 @@ pub fn end(socket: OwnedFd, done: io::Result<()>, kinds: &[Kind]) -> io::Result<
 }
 
 /// Ends a receiver after all is read: in a loop the receiver shuts its side down, too. The socket stays open, so that
-/// it can be sampled.
+/// it can be sampled while the other end is there. For later samples its state is remembered under `kinds`.
 ///
 /// # Errors
 /// The kernel has given the connection up.
-pub fn receiver(socket: &OwnedFd, flow: &Flow) -> io::Result<()> {
-    if flow.is_followed { sys::end_writing(socket) } else { Ok(()) }
+pub fn receiver(socket: &OwnedFd, flow: &Flow, kinds: &[Kind]) -> io::Result<()> {
+    if !flow.is_followed {
+        return Ok(());
+    }
+    sys::end_writing(socket)?;
+    remember(socket, &sys::tcp_info(socket)?, kinds);
+    Ok(())
+}
+
+/// Keeps a socket's state under `kinds` for samples after its end. Nothing is left to read or to be acknowledged.
+fn remember(socket: &OwnedFd, info: &[u8], kinds: &[Kind]) {
+    let memory = sys::memory(socket).unwrap_or_default();
+    let body = [&socket_head(&[], &memory)[..], info].concat();
+    let since = run::time();
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    last.extend(kinds.iter().map(|kind| (*kind, (since, body.clone()))));
 }
 
 /// Body of a record of that time about a socket that was closed before.

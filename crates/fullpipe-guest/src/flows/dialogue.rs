@@ -73,7 +73,9 @@ impl Dialogue {
         let socket = receiver::accept_at(&listener, *index, flow)?;
         sender::remember_connection(*answer, &socket, 0).at(|| "the answer's socket")?;
         run::remember(Event::now(*answer, ACCEPTED, 0));
-        let done = self.read_and_answer(&socket).and_then(|()| closing::receiver(&socket, flow));
+        let kinds = [(RECEIVER, *index), (SENDER, *answer)];
+        let done = self.read_and_answer(&socket);
+        let done = done.and_then(|()| closing::receiver(&socket, flow, &kinds));
         std::mem::forget(socket);
         ended(*index, done)
     }

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::{Flow, Reader};
-use fullpipe_guest::record::{ACCEPTED, FINISHED};
+use fullpipe_guest::record::{ACCEPTED, FINISHED, RECEIVER};
 use fullpipe_guest::refusal::Role;
 
 use super::one_way::Arriving;
@@ -34,7 +34,7 @@ pub(super) fn run(index: usize, flow: &Flow) -> Result<Ended> {
         (None, None) => read_at_once(flow, &socket),
     };
     let done = read.map(|bytes| run::remember(Event::now(index, FINISHED, bytes)));
-    let done = done.and_then(|()| closing::receiver(&socket, flow));
+    let done = done.and_then(|()| closing::receiver(&socket, flow, &[(RECEIVER, index)]));
     std::mem::forget(socket);
     ended(index, done)
 }
