@@ -1,7 +1,7 @@
 //! Input of rules: the run, its trace and its settings.
 
 use super::cause::{Cause, SATISFIED, wanting};
-use super::subject::{One, Subject, overlap};
+use super::subject::{One, Subject, at_once, overlap};
 use crate::document::{Datagrams, Grade, Run, Stage};
 use crate::lookup::{Lives, Traces};
 use crate::meta::RunMeta;
@@ -137,7 +137,9 @@ impl Context<'_> {
         };
         let rate = allowed.map_or("just below its part of the path".into(), |allowed| {
             let rest = (PACED_SHARE * allowed - taken).max(0.0);
-            format!("at {} of payload", numbers::rate(rest / wanting.len() as f64))
+            // Connections of a loop take turns.
+            let sharing = at_once(wanting.iter().copied(), self.lives).max(1);
+            format!("at {} of payload", numbers::rate(rest / sharing as f64))
         });
         format!("pace {whose} {rate} (SO_MAX_PACING_RATE)")
     }

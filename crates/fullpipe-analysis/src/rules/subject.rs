@@ -114,7 +114,7 @@ impl<'a> Subject<'a> {
             rate: rate(&flows, lives),
             carried: allowed.map_or(1.0, |own| own.carried(&alive(&flows, lives))),
             allowed,
-            at_once: at_once(&flows, lives),
+            at_once: at_once(flows.iter(), lives),
             starved,
             faint: beside().filter(faint).count(),
             part: None,
@@ -162,7 +162,7 @@ impl<'a> Subject<'a> {
 
         // Rates are those of the whole path.
         let part = |Entry(flows): Entry<'a>| Subject {
-            at_once: at_once(&flows, lives),
+            at_once: at_once(flows.iter(), lives),
             part: Some(named(&flows)),
             flows,
             ..*self
@@ -296,9 +296,8 @@ fn is_alive(one: &One, at: Time, lives: &Lives) -> bool {
 }
 
 /// Most of the flows that live at one moment.
-fn at_once(flows: &[One], lives: &Lives) -> usize {
+pub(super) fn at_once<'a>(flows: impl Iterator<Item = &'a One<'a>>, lives: &Lives) -> usize {
     let mut ends: Vec<(Time, bool)> = flows
-        .iter()
         .map(|one| &lives.flows[one.index])
         .flat_map(|life| [(life.start, true), (life.end, false)])
         .collect();

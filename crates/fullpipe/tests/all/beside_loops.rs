@@ -143,3 +143,13 @@ fn a_slow_reader_leaves_its_part_to_others() {
     assert!(settings.iter().all(|own| own.ends_with("mem")), "{}", advice.answer);
     assert!(advice.advised.share.is_some_and(|share| share > 0.97), "{}", advice.answer);
 }
+
+/// Connections of a loop take turns, so that each one's pace is that of the whole path.
+#[test]
+fn a_loop_is_paced_as_one_flow() {
+    let flows =
+        "[[flow]]\nname = \"obj\"\nbytes = \"4MB\"\nagain = { count = 3, pause = \"200ms\" }\n";
+    let path = "rate = \"100Mbit\"\ndelay = { forward = \"40ms\", back = \"40ms\" }\nqueue = { limit = \"30 packets\" }";
+    let own = headline(&between(path, "", "", flows));
+    contains(&own, &["pace each flow at 91.4 Mb/s of payload"]);
+}
