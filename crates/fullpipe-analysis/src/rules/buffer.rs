@@ -1,11 +1,13 @@
 //! Buffers for rules on the send buffer and the receive window: who set a buffer, its limit, and the path's need.
 
+use super::own_window::LEVEL;
 use super::subject::One;
 use super::{Cause, Context, Finding, valued};
 use crate::document::AskedBy;
 use crate::settings::{Buffer, Memory};
 use crate::sizing::sizes::SHALLOW;
 use crate::words::{self, bytes};
+use fullpipe_scenario::config::{Autotuning, System};
 
 /// A buffer of a flow: the send buffer or the receive buffer.
 pub struct Side<'a> {
@@ -22,6 +24,8 @@ pub struct Side<'a> {
     pub tuned: &'static str,
     /// Connections that fill the path, where TCP's largest window is less than the flow needs.
     pub connections: Option<u64>,
+    /// System that bounds a receive window; Linux for a send buffer.
+    pub bounded_by: System,
 }
 
 impl<'a> Side<'a> {
@@ -39,6 +43,7 @@ impl<'a> Side<'a> {
             most: "net.core.wmem_max",
             tuned: if is_windows { "dynamic send buffering" } else { "net.ipv4.tcp_wmem" },
             connections: one.needs.and_then(|needs| needs.connections),
+            bounded_by: System::Linux,
         }
     }
 
@@ -53,6 +58,7 @@ impl<'a> Side<'a> {
             most: "net.core.rmem_max",
             tuned: "net.ipv4.tcp_rmem",
             connections: one.needs.and_then(|needs| needs.connections),
+            bounded_by: own.systems[1],
         }
     }
 
@@ -79,11 +85,22 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// "the maximum of net.ipv4.tcp_wmem of sender to 160 MiB", where the autotuned buffer is too small.
+    /// "the maximum of net.ipv4.tcp_wmem of sender to 160 MiB", where the autotuned buffer is too small. Windows has a level,
+    /// and what a program or a system fixes is not set.
     pub fn raise(&self) -> Option<String> {
         let needs = self.needs.filter(|needs| needs.least > self.buffer.tuned)?;
-        let to = bytes(needs.advised);
-        Some(format!("the maximum of {} of {} to {to}", self.tuned, self.host))
+        let host = self.host;
+        match self.bounded_by {
+            System::Linux => {
+                let to = bytes(needs.advised);
+                Some(format!("the maximum of {} of {host} to {to}", self.tuned))
+            }
+            System::Windows(_) => {
+                let level = Autotuning::for_window(needs.least)?;
+                Some(format!("{LEVEL} of {host} to {}", level.name()))
+            }
+            System::FixedWindow(_) => None,
+        }
     }
 
     /// Cure of a buffer that is too small, as the middle of a sentence.
