@@ -49,14 +49,14 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             ))
             .cure(format!(
                 "Let the program on {host} write {} at a time; if that gains nothing, {}",
-                bytes(LARGE_WRITE),
+                bytes(large_write(one)),
                 lower(&less_work(host))
             ))
             .setting(valued(
                 "size of a write",
                 host,
                 bytes(write.into()),
-                Some(bytes(LARGE_WRITE)),
+                Some(bytes(large_write(one))),
                 AskedBy::Program,
             )),
         None => finding.because(busy).cure(less_work(host)).setting(setting(
@@ -67,10 +67,17 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     })
 }
 
-/// Bytes of each write of a program that writes little at a time. Messages have a size of their own.
+/// Bytes of each write of a program that writes little at a time. A message of one write or two has a size of its own.
 fn small_writes(one: &One) -> Option<u32> {
-    let write = one.meta.settings.write.filter(|write| *write < SMALL_WRITE);
-    write.filter(|_| one.meta.reverse_flow.is_none())
+    let settings = &one.meta.settings;
+    let write = settings.write.filter(|write| *write < SMALL_WRITE)?;
+    let is_cut = settings.message.is_some_and(|size| size > 2 * u64::from(write));
+    (one.meta.reverse_flow.is_none() || is_cut).then_some(write)
+}
+
+/// Size of a write that costs little: a large one, or the whole message.
+fn large_write(one: &One) -> u64 {
+    one.meta.settings.message.map_or(LARGE_WRITE, |size| size.min(LARGE_WRITE))
 }
 
 /// The cure of a busy CPU.
