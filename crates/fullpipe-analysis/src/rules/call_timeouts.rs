@@ -56,12 +56,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let client = mount.client;
     let timeo = context.meta.nfs[at].timeo;
     let cure = match timeo.is_some_and(|own| own >= USUAL) {
-        true => format!(
-            "Mount on {client} with smaller rsize and wsize, or with a timeo that is longer than the answers take"
-        ),
-        false => format!(
-            "Mount on {client} with timeo=600 (60 s, the default), or with smaller rsize and wsize"
-        ),
+        true => format!("Mount on {client} with a timeo that is longer than the answers take"),
+        false => format!("Mount on {client} with timeo=600 (60 s, the default)"),
     };
     // The last answers may cost more than all repetitions.
     let waits = times.map(|own| own.waits()).filter(|waits| *waits > share);

@@ -2,6 +2,7 @@
 
 use super::buffer::MOST_NCONNECT;
 use super::cut::dropped;
+use super::mount::Mount;
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 use crate::numbers;
@@ -24,12 +25,12 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let lost = share_of(stage.dropped, came);
     let finding = plain.because(format!("{lost} lost by chance, not by a full queue"));
 
-    // A mount has its parallel flows by an option, up to the most that Linux gives it.
+    // A mount has parallel flows by an option, up to the most that Linux gives it. A read needs a larger read-ahead for them.
     let mount = context.meta.mount_of(one.index);
-    let has = mount.map(|at| context.meta.connections(at, context.meta.flows.len()).len());
+    let has = mount.map(|at| context.meta.connections(at, context.meta.flows.len()).len() as u64);
     let parallel = match has {
         None => "use parallel flows, or".to_string(),
-        Some(count) if (count as u64) < MOST_NCONNECT => {
+        Some(count) if count < MOST_NCONNECT && !Mount::of(context, cause).reads => {
             format!("mount with nconnect={MOST_NCONNECT}, or use")
         }
         Some(_) => "use".to_string(),
