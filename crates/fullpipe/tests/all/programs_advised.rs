@@ -183,3 +183,16 @@ fn messages_that_become_later_are_a_cost() {
     assert!(advice.notes.iter().any(is_said), "{:?}", advice.notes);
     assert!(advice.has_turns, "ACKs of messages may be delayed");
 }
+
+/// Large messages by the clock begin slowly after each pause: half of them come in less than half of the time without that.
+#[test]
+fn messages_after_pauses_keep_their_window() {
+    let path = "path = { rate = \"200Mbit\", delay = { forward = \"50ms\", back = \"50ms\" } }\n";
+    let tile = "[[flow]]\nname = \"tile\"\nduration = \"20s\"\nwrite = \"2MiB\"\n\
+                app = { kind = \"messages\", size = \"2MiB\", period = \"2s\" }\n";
+    let advice = advice_method::advised(&format!("{HOSTS}{path}{tile}"));
+    let all = changes(&advice);
+    assert!(all.contains(&["net.ipv4.tcp_slow_start_after_idle", "sender", "0"]), "{all:?}");
+    let [today, advised] = [&advice.today, &advice.advised].map(|own| own.message_ms);
+    assert!(advised.expect("messages") < 0.5 * today.expect("messages"), "{}", advice.answer);
+}

@@ -136,11 +136,16 @@ pub fn calls(case: &Case) -> Vec<Vec<Change>> {
     all
 }
 
-/// Four times as many threads of a server where all are busy.
+/// More threads of a server where all are busy: as many as answer calls at the path's rate, four times as many at least.
 pub fn threads(case: &Case) -> Vec<Change> {
     // Mounts have one server, so its threads change in all of them.
     let Some(mount) = case.today.nfs.first() else { return Vec::new() };
-    let [from, to] = [mount.threads, mount.threads.saturating_mul(MORE_THREADS).min(MOST_THREADS)];
+    let from = mount.threads;
+    // Each thread answers one call in the server's time for it.
+    let calls_per_s =
+        case.allowed_mbit().map_or(0.0, |mbit| mbit * 1e6 / 8.0 / f64::from(call_bytes(mount)));
+    let busy = (calls_per_s * mount.service.as_secs_f64()).ceil() as u32;
+    let to = from.saturating_mul(MORE_THREADS).max(busy).min(MOST_THREADS);
     if from >= to {
         return Vec::new();
     }
@@ -155,6 +160,15 @@ pub fn threads(case: &Case) -> Vec<Change> {
         .why("calls wait for a thread of the server")
         .edits(case.today.nfs.iter().map(|own| of_mount(own, "threads", to)));
     vec![change]
+}
+
+/// Data of a full call of a mount, bytes, at least 1.
+fn call_bytes(mount: &Nfs) -> u32 {
+    let size = match mount.operation {
+        NfsOperation::Read => mount.rsize,
+        NfsOperation::Write => mount.wsize,
+    };
+    size.max(1)
 }
 
 /// Calls of a mount that are as long as Linux allows.

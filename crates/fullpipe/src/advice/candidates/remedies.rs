@@ -85,7 +85,7 @@ pub fn remedies(
         }
         (_, "send_buffer") => larger(case, accepted, 0),
         (_, "receive_window") => larger(case, accepted, 1),
-        ("application", _) => pauses(case),
+        (_, "application") => pauses(case),
         // A pace of the path holds a flow below it: TCP's window does.
         (_, "pacing") => vec![beyond_window(case)],
         (_, "cwnd_slow_start") => start(case),
