@@ -13,9 +13,9 @@ use fullpipe_base::units::Time;
 pub const RULE: Rule =
     Rule { name: "server-work", code: "nfs", when: When::Held(&[PROGRAM]), find };
 
-/// End of a cure that is none.
+/// Words of a cure where nothing is to be set.
 pub const NOTHING: &str = "nothing is to be set";
-/// Part of the last answers' time from which on a wait is of another kind.
+/// Multiple of the last answers' time from which on a wait has another cause.
 const TIMES: f64 = 2.0;
 
 /// The cause in the words of a second one.

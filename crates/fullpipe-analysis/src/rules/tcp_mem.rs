@@ -115,7 +115,7 @@ fn text(pages: [u64; 3]) -> String {
     pages.map(|n| n.to_string()).join(" ")
 }
 
-/// Numbers none of which is below today's.
+/// Each of the three numbers, or today's where that is larger.
 fn raised([low, pressure, high]: [u64; 3], today: [u64; 3]) -> [u64; 3] {
     [low.max(today[0]), pressure.max(today[1]), high.max(today[2])]
 }

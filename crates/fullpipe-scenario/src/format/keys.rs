@@ -224,7 +224,7 @@ pub fn open<'a>(node: &'a Node, key: &str, group: &Group, cx: &mut Context) -> O
     Some(table)
 }
 
-/// Keys that stand beside a table, and not in it: the table, and the keys.
+/// Tables, each with keys that belong beside it and not in it.
 const BESIDE: &[(&str, &[&str])] = &[("Again", &["bytes", "duration", "start", "app"])];
 
 /// Place of a key that stands beside a table; none of other keys.

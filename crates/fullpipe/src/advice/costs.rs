@@ -90,7 +90,7 @@ pub fn notes(case: &Case, found: &Found, engine: &str) -> Vec<String> {
     notes
 }
 
-/// Sentence on slow messages that become slower, whatever half of them do.
+/// Note that the slowest twentieth of the messages takes longer than today.
 fn later(today: &Outcome, cured: &Outcome) -> Option<String> {
     let (before, after) = today.message_p95_ms.zip(cured.message_p95_ms)?;
     (after >= LATER * before).then(|| {

@@ -170,12 +170,10 @@ const KERNEL: &str = "left to the kernel";
 const LARGE: &[&str] = &[
     "11-tun-reorder",
     "15-tcp-mem",
-    "19-write-size",
     "21-bbr-loss",
     "27-autotune-2017",
     "28-defaults-150ms",
     "29-autotune-2025",
-    "31-nfs-one-connection",
 ];
 
 impl Report {
