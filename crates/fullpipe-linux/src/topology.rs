@@ -134,27 +134,38 @@ pub(super) fn watches(stages: &[Watched]) -> Vec<Watch> {
 /// Name of the element that cannot be had, and why.
 pub(super) fn routers(run: &Resolved) -> Result<(Vec<Router>, Vec<Watched>), (String, String)> {
     let hosts = &run.hosts;
-    let there = direction(&run.path.forward, &hosts.sender, run)?;
-    let back = direction(&run.path.back, &hosts.receiver, run)?;
+    let around = run.surroundings();
+    let mut elements = run.path.forward.iter().chain(&run.path.back);
+    let answers = elements
+        .any(|own| matches!(own.impairment(&around), Impairment::Narrow { icmp: true, .. }));
+    let there = direction(&run.path.forward, &hosts.sender, run, answers)?;
+    let back = direction(&run.path.back, &hosts.receiver, run, answers)?;
     // Where there are extra hosts a router joins them, which does no more.
     let first = usize::from(!run.host.is_empty());
-    // What a router sends back takes the whole way back, so that one lies in front of the other.
-    let answers = [&there, &back].iter().any(|way| way.ways.iter().any(|own| own.mtu.is_some()));
-    let (front, beyond) = if answers { (back.ways.len(), there.ways.len()) } else { (0, 0) };
-    let count = (front + there.ways.len()).max(beyond + back.ways.len()).max(1) + first;
-    let mut routers = vec![Router::default(); count];
-    for (router, way) in routers[first + front..].iter_mut().zip(&there.ways) {
-        router.forward = way.clone();
-    }
-
-    // Packets on the way back pass the routers in reverse order.
-    for (router, way) in routers.iter_mut().rev().skip(beyond).zip(&back.ways) {
-        router.back = way.clone();
-    }
+    // What a router sends back takes the whole way back, so that one lies in front of the other. It passes no host's card:
+    // the cards' wires are next to their hosts.
+    let [ahead, behind] = [&there, &back].map(|way| way.ways.len());
+    let (count, front, beyond) = match answers {
+        true => (ahead + behind, behind.saturating_sub(1), ahead.saturating_sub(1)),
+        false => (ahead.max(behind).max(1), 0, 0),
+    };
+    let count = count + first;
     let forward =
-        Course { back: false, out: RIGHT_DEVICE, comes_in: LEFT_DEVICE, first: first + front };
-    let backward =
-        Course { back: true, out: LEFT_DEVICE, comes_in: RIGHT_DEVICE, first: count - 1 - beyond };
+        Course { back: false, out: RIGHT_DEVICE, comes_in: LEFT_DEVICE, first, skips: front };
+    let backward = Course {
+        back: true,
+        out: LEFT_DEVICE,
+        comes_in: RIGHT_DEVICE,
+        first: count - 1,
+        skips: beyond,
+    };
+    let mut routers = vec![Router::default(); count];
+    for (number, way) in there.ways.iter().enumerate() {
+        routers[usize::from(forward.router(number))].forward = way.clone();
+    }
+    for (number, way) in back.ways.iter().enumerate() {
+        routers[usize::from(backward.router(number))].back = way.clone();
+    }
     let ahead = there.stages.into_iter().map(|stage| forward.watched(stage));
     let behind = back.stages.into_iter().map(|stage| backward.watched(stage));
     Ok((routers, ahead.chain(behind).collect()))
@@ -168,11 +179,14 @@ struct Course {
     comes_in: u32,
     /// The router of the first way.
     first: usize,
+    /// Routers between that one and the one of the second way.
+    skips: usize,
 }
 
 impl Course {
     fn router(&self, way: usize) -> u16 {
-        if self.back { (self.first - way) as u16 } else { (self.first + way) as u16 }
+        let away = if way > 0 { self.skips + way } else { 0 };
+        if self.back { (self.first - away) as u16 } else { (self.first + away) as u16 }
     }
 
     fn watched(&self, placed: Placed) -> Watched {
@@ -208,14 +222,18 @@ pub(super) fn wire(run: &Resolved) -> Wire {
     Wire { mtu: run.path.mtu, gso: run.path.gso }
 }
 
-/// The way through `elements`, behind the card of that host.
+/// The way through `elements`, behind the card of that host. `apart`: the card's wire is a way of its own.
 fn direction(
     elements: &[Element],
     host: &Host,
     run: &Resolved,
+    apart: bool,
 ) -> Result<Direction, (String, String)> {
     let sent = vec![(Time::ZERO, card_wire(host, wire(run)))];
     let mut direction = Direction { sent, ..Direction::default() };
+    if apart {
+        direction.arrive(None);
+    }
     let around = run.surroundings();
     for element in elements {
         let failed = |why: String| (element.name().to_string(), why);

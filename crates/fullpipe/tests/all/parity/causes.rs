@@ -13,8 +13,7 @@ const UNKNOWN: &str = "not found yet";
 const NO_CAUSE: [&str; 7] =
     ["not found", "not known", "unknown", "unclear", "not understood", "unexplained", "no cause"];
 /// Runs without a known cause, all of them.
-const WITHOUT_A_CAUSE: [&str; 17] = [
-    "learned-mtu/fast-back-messages",
+const WITHOUT_A_CAUSE: [&str; 12] = [
     "quick-requests/two-flows",
     "learned-mtu/messages",
     "learned-mtu/small-writes-nodelay",
@@ -25,12 +24,8 @@ const WITHOUT_A_CAUSE: [&str; 17] = [
     "path-mtu/search-anew-larger-card",
     "path-mtu/search-anew-larger-card-6.1",
     "path-mtu/clamp-and-search-6.1",
-    "path-mtu/icmp-1kB-80ms",
-    "path-mtu/icmp-7kB-10ms-nodelay",
-    "path-mtu/icmp-bbr-7kB-10ms",
     "path-mtu/search-6.1",
     "path-mtu/clamp-and-search-larger-card-6.1",
-    "path-mtu/icmp-600B-60ms-nodelay",
 ];
 const HEAD: &str = "# Why runs of the suite differ by 0.1 % or miss a bar: RUN: CAUSE. `make parity` adds those that are missing.\n";
 /// Throughput that is so far apart asks for a cause.
