@@ -227,10 +227,18 @@ pub fn open<'a>(node: &'a Node, key: &str, group: &Group, cx: &mut Context) -> O
 /// Tables, each with keys that belong beside it and not in it.
 const BESIDE: &[(&str, &[&str])] = &[("Again", &["bytes", "duration", "start", "app"])];
 
-/// Place of a key that stands beside a table; none of other keys.
+/// Keys of a flow's program, which belong in `app`.
+const OF_APP: [&str; 7] = ["cork", "in_flight", "period", "program", "requests", "size", "window"];
+
+/// Place of a key that belongs beside a table, or in a table of its own; none of other keys.
 fn elsewhere(group: &Group, key: &str) -> Option<String> {
     let beside = BESIDE.iter().any(|(id, keys)| *id == group.id && keys.contains(&key));
-    beside.then(|| format!("`{key}` beside {}, as a key of [[flow]]", group.name))
+    match group.id {
+        _ if beside => Some(format!("`{key}` beside {}, as a key of [[flow]]", group.name)),
+        "Flow" if OF_APP.contains(&key) => Some(format!("`{key}` in `app`: app = {{ {key} = … }}")),
+        "Flow" if key == "nodelay" => Some("sockopt = { TCP_NODELAY = 1 }".into()),
+        _ => None,
+    }
 }
 
 /// Reads one key of a table, or its default.
