@@ -105,14 +105,11 @@ fn held_by_its_program<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Ca
         return None;
     }
     let pauses = context.pauses(one);
-    if pauses.take_time() {
-        return Some(program);
-    }
 
     // A program that waits for room in its send buffer has more to send.
     let is_blocked = one.share(SEND_BUFFER) > one.share(PROGRAM);
     let is_cut = all.iter().any(|own| own.is_cut && own.share > program.share);
-    let waits = pauses.are_a_habit() || pauses.runs_dry() && !is_blocked;
+    let waits = pauses.take_time() || pauses.are_a_habit() || pauses.runs_dry() && !is_blocked;
     (waits && !is_cut).then_some(program)
 }
 

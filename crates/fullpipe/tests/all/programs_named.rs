@@ -340,3 +340,12 @@ fn messages_by_the_clock_are_no_pauses() {
     lacks(&own.text, "pause");
     contains(&headline(&ticks("")), &["Nagle's rule on sender"]);
 }
+
+/// Losses hold the flow for more of its life than the program's own window does, so they come first.
+#[test]
+fn losses_come_before_a_window_that_holds_the_flow_for_less() {
+    let path = "rate = \"1Gbit\"\ndelay = { forward = \"45ms\", back = \"45ms\" }\nloss = 1e-4";
+    let flow = "[[flow]]\nname = \"rsync\"\nduration = \"8s\"\napp = { program = \"openssh\" }\n";
+    let own = headline(&between(path, "", "", flow));
+    contains(&own, &["Drops at loss", "lost by chance", "net.ipv4.tcp_congestion_control"]);
+}
