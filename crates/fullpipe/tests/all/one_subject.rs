@@ -170,3 +170,20 @@ fn a_mount_with_several_connections_needs_calls_for_each() {
     let kib = value("read_ahead_kb").expect("a number");
     assert!(connections > 1 && kib >= (2 * connections * 1024).min(16 << 10), "{}", advice.answer);
 }
+
+/// A pace keeps the flow within the little memory that its receiver has, until a packet is lost. More memory is the cure.
+#[test]
+fn memory_is_raised_where_a_pace_would_hide_its_lack() {
+    let sender =
+        "sender = { kernel = \"6.12\", sysctl = { \"net.ipv4.tcp_wmem\" = \"4096 16384 64MiB\" } }";
+    let memory =
+        "\"net.ipv4.tcp_mem\" = \"384 512 768\", \"net.ipv4.tcp_rmem\" = \"4096 131072 64MiB\"";
+    let hosts =
+        format!("[hosts]\n{sender}\nreceiver = {{ kernel = \"6.12\", sysctl = {{ {memory} }} }}\n");
+    let path = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"40ms\", back = \"40ms\" }\n";
+    let advice =
+        advised(&format!("{path}{hosts}[[flow]]\nname = \"replica\"\nduration = \"8s\"\n"));
+    let settings: Vec<&str> = advice.changes.iter().map(|own| &own.change.setting[..]).collect();
+    assert!(settings.contains(&"net.ipv4.tcp_mem"), "{}", advice.answer);
+    assert!(advice.advised.mbit > 2.0 * advice.today.mbit, "{}", advice.answer);
+}

@@ -35,6 +35,8 @@ const STEADY: f64 = 0.97;
 const LATE_MEAN: f64 = 0.7;
 /// Rules on limits of a flow's growth.
 const LATE: [&str; 2] = ["remembered-ssthresh", "initial-ssthresh"];
+/// Beginning of the rules on the memory of all sockets of a host.
+const MEMORY: &str = "tcp-mem";
 /// Code of losses without SACK: the repair after slow start takes a round trip for each.
 const SLOW_REPAIR: &str = "sack_off";
 /// Changes that are advised on a path that loses packets, unless more of them gain more.
@@ -180,6 +182,12 @@ fn is_full_late(outcome: &Outcome) -> bool {
 fn starts_late(outcome: &Outcome) -> bool {
     let rule = outcome.headline.as_ref().and_then(|own| own.rule.as_deref());
     rule.is_some_and(|rule| LATE.contains(&rule)) || is_slow_repair(outcome)
+}
+
+/// Whether the verdict is that the memory of all sockets of a host is full.
+fn lacks_memory(outcome: &Outcome) -> bool {
+    let rule = outcome.headline.as_ref().and_then(|own| own.rule.as_deref());
+    rule.is_some_and(|rule| rule.starts_with(MEMORY))
 }
 
 /// Whether the verdict is that losses are repaired without SACK.

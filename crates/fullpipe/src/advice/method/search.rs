@@ -7,7 +7,7 @@ use super::super::edit::{Edit, edited};
 use super::super::trial::{Bench, Outcome, Stopped};
 use super::{
     ALMOST, Allowance, COUNTS, ENOUGH, FULL, Found, Goal, Kept, PRICE, Replacement, Step, gain,
-    is_full_late, is_slow_repair, joined, starts_late,
+    is_full_late, is_slow_repair, joined, lacks_memory, starts_late,
 };
 use crate::engine::Support;
 use crate::scenario::Resolved;
@@ -17,8 +17,6 @@ use std::collections::BTreeSet;
 const STEPS: usize = 6;
 /// Parallel streams in the place of a flow have to gain this much: others on the path pay for them.
 const STREAMS_COUNT: f64 = 0.1;
-/// Beginning of the rules on the memory of all sockets of a host.
-const MEMORY: &str = "tcp-mem";
 /// The setting that cures losses without SACK.
 const SACK: &str = "net.ipv4.tcp_sack";
 
@@ -153,8 +151,8 @@ impl Search<'_> {
         if is_slow_repair(today) && whole.iter().any(is_repair) {
             whole.retain(is_repair);
         }
-        // A path that is full in the end has no use for a pace.
-        if self.is_paceless || today.fills(FULL) {
+        // A path that is full in the end has no use for a pace. A pace would hide that the sockets lack memory.
+        if self.is_paceless || today.fills(FULL) || lacks_memory(today) {
             whole.retain(|own| own.rank != Rank::Pace);
         }
         let mut best = nothing.clone();
@@ -316,11 +314,8 @@ impl Search<'_> {
 
     /// Lists that gain nothing because the memory of a host's sockets is full with them, together with more of it.
     fn with_memory(&self, best: &State, states: &[State]) -> Vec<Vec<Change>> {
-        let fills = |own: &&State| {
-            let rule = own.outcome.headline.as_ref().and_then(|own| own.rule.as_deref());
-            let is_full = rule.is_some_and(|rule| rule.starts_with(MEMORY));
-            is_full && gain(&own.outcome, &best.outcome) < COUNTS
-        };
+        let fills =
+            |own: &&State| lacks_memory(&own.outcome) && gain(&own.outcome, &best.outcome) < COUNTS;
         let with = |own: &State| {
             let headline = own.outcome.headline.as_ref();
             let offers = headline.map_or(Vec::new(), |own| candidates::memory(self.case, own));
