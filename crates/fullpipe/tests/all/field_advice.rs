@@ -166,15 +166,9 @@ const REPORTS: &[Report] = &[
 ];
 const KERNEL: &str = "left to the kernel";
 
-/// Reports whose advice takes a quarter of a minute or more: `make studies` tries them.
-const LARGE: &[&str] = &[
-    "11-tun-reorder",
-    "15-tcp-mem",
-    "21-bbr-loss",
-    "27-autotune-2017",
-    "28-defaults-150ms",
-    "29-autotune-2025",
-];
+/// Reports whose advice takes half a minute or more: `make studies` tries them.
+const LARGE: &[&str] =
+    &["21-bbr-loss", "27-autotune-2017", "28-defaults-150ms", "29-autotune-2025"];
 
 impl Report {
     /// Rate of the report's own cure once its flows have grown, Mb/s (10^6); of transfers that end, as of advice, the mean.
