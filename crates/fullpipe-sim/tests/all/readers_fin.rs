@@ -25,7 +25,7 @@ fn packets(config: &Config) -> Vec<Packet> {
     all.into_iter().filter(|packet| packet.flow == 0).collect()
 }
 
-/// It takes a number behind the SYN's, and the sender acknowledges it (Linux `tcp_send_fin`, `tcp_fin`).
+/// The FIN takes a number behind the SYN's, and the sender acknowledges it (Linux `tcp_send_fin`, `tcp_fin`).
 #[test]
 fn it_has_a_number_that_the_sender_acknowledges() {
     let all = packets(&two(99));
