@@ -178,16 +178,19 @@ fn is_full_late(outcome: &Outcome) -> bool {
     outcome.fills(FULL) && mean.is_some_and(|mean| mean < LATE_MEAN)
 }
 
+/// Rule of the verdict on an outcome; none without a verdict.
+fn rule(outcome: &Outcome) -> Option<&str> {
+    outcome.headline.as_ref()?.rule.as_deref()
+}
+
 /// Whether a setting keeps a flow from growing that is full in the end.
 fn starts_late(outcome: &Outcome) -> bool {
-    let rule = outcome.headline.as_ref().and_then(|own| own.rule.as_deref());
-    rule.is_some_and(|rule| LATE.contains(&rule)) || is_slow_repair(outcome)
+    rule(outcome).is_some_and(|rule| LATE.contains(&rule)) || is_slow_repair(outcome)
 }
 
 /// Whether the verdict is that the memory of all sockets of a host is full.
 fn lacks_memory(outcome: &Outcome) -> bool {
-    let rule = outcome.headline.as_ref().and_then(|own| own.rule.as_deref());
-    rule.is_some_and(|rule| rule.starts_with(MEMORY))
+    rule(outcome).is_some_and(|rule| rule.starts_with(MEMORY))
 }
 
 /// Whether the verdict is that losses are repaired without SACK.
