@@ -1,6 +1,6 @@
 //! Command lines behind the prompt of a shell.
 
-use super::lines::Line;
+use super::lines::{Line, bounded};
 use super::transfer::{Asked, Tool};
 
 /// Options of a command line that matters; none where the line is no such one.
@@ -73,7 +73,7 @@ fn size(text: &str, base: u64) -> Option<u64> {
         Some(_) => return None,
     };
     let value = number.parse::<f64>().ok()? * (base.pow(power)) as f64;
-    (0.0..1e15).contains(&value).then_some(value as u64)
+    bounded(value).map(|own| own as u64)
 }
 
 #[cfg(test)]

@@ -1,15 +1,13 @@
 //! iperf3 `-J`, and its stream of events (`--json-stream`).
 
 use super::iperf_text::without_sliver;
-use super::lines::Line;
+use super::lines::{Line, bounded};
 use super::transfer::{Asked, Row, Stream, Tool, Transfer};
 use serde_json::{Map, Value};
 use std::net::SocketAddr;
 
 /// Places at which a document that does not end may begin. Garbage must not take long.
 const TRIES: usize = 64;
-/// Largest count that is no -1 of an old version.
-const LARGEST: f64 = 1e15;
 
 /// Documents of a text.
 #[derive(Debug, Default)]
@@ -118,7 +116,8 @@ fn sockets(span: &[Line]) -> Vec<usize> {
 }
 
 fn number(own: &Value, key: &str) -> Option<f64> {
-    own.get(key)?.as_f64().filter(|own| own.is_finite() && (0.0..LARGEST).contains(own))
+    // Old versions print -1 as a number of 64 bits.
+    own.get(key)?.as_f64().and_then(bounded)
 }
 
 fn whole(own: &Value, key: &str) -> Option<u64> {

@@ -51,6 +51,19 @@ fn short_numbers(line: &str) -> String {
     line.chars().filter(keeps).collect()
 }
 
+/// Smallest number that is too large: it is a damaged one, as are those with too many digits.
+const TOO_LARGE: f64 = 1e15;
+
+/// A number of a text: none where it is negative or damaged.
+pub fn number(text: &str) -> Option<f64> {
+    text.parse().ok().and_then(bounded)
+}
+
+/// The number, where it is one that a tool prints.
+pub fn bounded(number: f64) -> Option<f64> {
+    (0.0..TOO_LARGE).contains(&number).then_some(number)
+}
+
 /// The line without escape sequences of terminals (ECMA-48, CSI).
 fn colourless(line: &str) -> String {
     let mut out = String::with_capacity(line.len());

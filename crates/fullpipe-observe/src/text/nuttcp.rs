@@ -2,7 +2,7 @@
 
 use super::command;
 use super::iperf_text::without_sliver;
-use super::lines::Line;
+use super::lines::{Line, number};
 use super::transfer::{Row, Stream, Tool, Transfer};
 
 /// Words behind drops and packets: of an interval, and of a total.
@@ -67,7 +67,6 @@ fn end(now: &mut Transfer, done: &mut Vec<Transfer>) {
 /// Length and bytes in words, from time 0 on; and whether they are a total.
 fn row(words: &[&str]) -> Option<(Row, bool)> {
     let [bytes, "MB", "/", lasts, "sec", "=", _, "Mbps", rest @ ..] = words else { return None };
-    let number = |text: &str| text.parse::<f64>().ok();
     let before = |unit: &str| {
         let at = rest.iter().position(|own| *own == unit)?;
         number(rest[at.checked_sub(1)?])
@@ -76,7 +75,7 @@ fn row(words: &[&str]) -> Option<(Row, bool)> {
 
     // Version 6.1.2 prints 0 on new kernels, whatever is sent again.
     row.retransmits = before("retrans").map(|own| own as u64).filter(|own| *own > 0);
-    row.cwnd = before("KB-cwnd").map(|own| own * 1024.0).filter(|own| own.is_finite());
+    row.cwnd = before("KB-cwnd").map(|own| own * 1024.0);
     row.rtt = before("msRTT").map(|own| (own * 1000.0) as u32);
     if let Some(at) = rest.iter().position(|own| DROPS.contains(own)) {
         // "0 / 75 ~drop/pkt"
@@ -90,14 +89,20 @@ fn row(words: &[&str]) -> Option<(Row, bool)> {
 /// Number in front of a unit.
 fn percent(words: &[&str], unit: &str) -> Option<f64> {
     let at = words.iter().position(|own| *own == unit)?;
-    let value: f64 = words[at.checked_sub(1)?].parse().ok()?;
-    (value.is_finite() && value >= 0.0).then_some(value)
+    number(words[at.checked_sub(1)?])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::text::lines::clean;
+
+    #[test]
+    fn numbers_that_nothing_counts_are_none() {
+        let text = "% nuttcp b\n 70.0 MB /   1.00 sec =  584.2 Mbps     1e308 retrans\n";
+        let all = read(&clean(text));
+        assert_eq!(all[0].streams[0].rows[0].retransmits, None);
+    }
 
     #[test]
     fn intervals_and_total_are_one_transfer() {

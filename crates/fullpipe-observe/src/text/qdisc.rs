@@ -1,6 +1,6 @@
 //! `tc -s qdisc` in words.
 
-use super::lines::Line;
+use super::lines::{Line, bounded};
 
 /// A queue of a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,7 +98,7 @@ fn rate(text: &str) -> Option<u64> {
         "Gbit" => 1e9,
         _ => return None,
     };
-    Some((text[..at].parse::<f64>().ok()? * factor) as u64)
+    bounded(text[..at].parse::<f64>().ok()? * factor).map(|own| own as u64)
 }
 
 #[cfg(test)]

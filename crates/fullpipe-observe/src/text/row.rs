@@ -1,6 +1,6 @@
 //! A row of iperf's table, such as "[  5]   0.00-1.00   sec  2.50 MBytes  21.0 Mbits/sec    0   1.12 MBytes".
 
-use super::lines::Line;
+use super::lines::{Line, number};
 use super::transfer::Row;
 
 /// A row with its marks.
@@ -103,10 +103,6 @@ fn amount(value: &str, unit: &str) -> Option<f64> {
         _ => return None,
     };
     Some(number(value)? * factor)
-}
-
-fn number(text: &str) -> Option<f64> {
-    text.parse::<f64>().ok().filter(|own| own.is_finite() && *own >= 0.0)
 }
 
 #[cfg(test)]
