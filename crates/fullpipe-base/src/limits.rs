@@ -241,12 +241,12 @@ pub const TABLE: [About; COUNT] = [
     About {
         index: Derived::Nic as usize, name: "nic", label: "sender's card",
         group: Group::Busy, at: At::HostRing, colour: ["#e3925c", "#c0713a"],
-        meaning: "the same where no link, but the wire of the sender's card was busy",
+        meaning: "as for the link, but no link was busy, and the wire of the sender's card was",
     },
     About {
         index: Derived::TxRing as usize, name: "tx_ring", label: "TX ring",
         group: Group::Busy, at: At::HostRing, colour: ["#b34a3a", "#94392b"],
-        meaning: "the same where that wire had pauses, but the card's ring had no room for an skb that waited: the driver had not heard of \
+        meaning: "as for the sender's card, but its wire had pauses, and its ring had no room for an skb that waited: the driver had not heard of \
                   what was sent",
     },
     About {

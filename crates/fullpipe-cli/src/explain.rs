@@ -1,11 +1,11 @@
-//! `fullpipe explain`: the page of a cause, the meaning of a limit, or a table of all causes.
+//! `fullpipe explain`: the page of a cause, the meaning of a limit, or a table of all causes and limits.
 
 use crate::args::TEMPLATE;
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::Args;
 use fullpipe::analysis::rules::{self, CAUSES, Known, RULES, When};
-use fullpipe::base::limits::{self, About};
+use fullpipe::base::limits::{self, About, TABLE};
 use fullpipe::plan::page::wrapped;
 use fullpipe::scenario::near_names;
 use serde::Serialize;
@@ -16,13 +16,13 @@ const FORMAT: u32 = 1;
 /// Options of `fullpipe explain`.
 #[derive(Debug, Args)]
 #[command(help_template = TEMPLATE, before_help = "Examples:
-  fullpipe explain                 all causes, by group
+  fullpipe explain                 all causes, by group, and all limits
   fullpipe explain sndbuf          how to recognise, measure and cure a small send buffer
   fullpipe explain short-queue     the cause that a rule finds
   fullpipe explain send_buffer     a limit, as the shares of time in a report name it
   fullpipe explain policer --json\n\n")]
 pub struct ExplainArguments {
-    /// Code of a cause, or name of a rule or a limit, as a report writes it; all causes without it
+    /// Code of a cause, or name of a rule or a limit, as a report writes it; all causes and limits without it
     pub code: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -36,6 +36,9 @@ struct Explained {
     causes: Vec<Cause>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<Meaning>,
+    /// All limits, where no name is asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    limits: Vec<Meaning>,
 }
 
 /// A limit as JSON.
@@ -44,6 +47,12 @@ struct Meaning {
     name: &'static str,
     label: &'static str,
     meaning: &'static str,
+}
+
+impl From<&'static About> for Meaning {
+    fn from(About { name, label, meaning, .. }: &'static About) -> Meaning {
+        Meaning { name, label, meaning }
+    }
 }
 
 /// A cause as JSON.
@@ -91,14 +100,15 @@ pub fn explain(arguments: &ExplainArguments, output: &Output) -> Result<(), Fail
             (None, Some(limit)) => causes_of(limit).into_iter().map(Cause::from).collect(),
             (None, None) => CAUSES.iter().map(Cause::from).collect(),
         };
-        let limit =
-            limit.map(|About { name, label, meaning, .. }| Meaning { name, label, meaning });
-        return output.json(&Explained { format: FORMAT, causes, limit });
+        let limits = if known.is_none() && limit.is_none() { &TABLE[..] } else { &[] };
+        let limits = limits.iter().map(Meaning::from).collect();
+        let limit = limit.map(Meaning::from);
+        return output.json(&Explained { format: FORMAT, causes, limit, limits });
     }
     match (known, limit) {
         (Some(known), _) => output.print(known.page),
         (None, Some(limit)) => output.print(&meaning(limit)),
-        (None, None) => output.print(&table(CAUSES)),
+        (None, None) => output.print(&overview()),
     }
 }
 
@@ -114,7 +124,9 @@ fn meaning(limit: &About) -> String {
     let own = causes_of(limit);
     match own.is_empty() {
         true => format!("{out}\n`fullpipe explain` lists all causes.\n"),
-        false => format!("{out}\nCauses that show as this limit\n{}", table(own)),
+        false => {
+            format!("{out}\nCauses that show as this limit\n{}\n{MORE_OF_CODE}\n", table(own))
+        }
     }
 }
 
@@ -151,6 +163,30 @@ fn unknown(name: &str) -> String {
     format!("no cause or rule is called \"{name}\"; {hint}")
 }
 
+/// Where the pages are.
+const MORE_OF_CODE: &str = "`fullpipe explain CODE` says how to recognise, measure and cure it.";
+
+/// Tables of all causes and of all limits.
+fn overview() -> String {
+    format!(
+        "Causes: why a flow is slow, by the place of the cure\n\n{}\n{MORE_OF_CODE}\n\n\
+         Limits: what a flow waits for, as the shares of time in a report\n\n{}\n\
+         `fullpipe explain LIMIT` names the causes that show as this limit.\n",
+        table(CAUSES),
+        limits_table(),
+    )
+}
+
+/// Limits and their meanings.
+fn limits_table() -> String {
+    let width = TABLE.iter().map(|own| own.name.len()).max().unwrap_or(0);
+    let mut out = String::new();
+    for own in &TABLE {
+        wrapped(&mut out, &format!("  {:width$}  ", own.name), own.meaning);
+    }
+    out
+}
+
 /// Causes below their groups.
 fn table(causes: impl IntoIterator<Item = &'static Known>) -> String {
     let width = CAUSES.iter().map(|own| own.code.len()).max().unwrap_or(0);
@@ -163,7 +199,6 @@ fn table(causes: impl IntoIterator<Item = &'static Known>) -> String {
         }
         lines.push(format!("  {:width$}  {}", own.code, own.title));
     }
-    lines.push("\n`fullpipe explain CODE` says how to recognise, measure and cure it.".into());
     lines.join("\n") + "\n"
 }
 
@@ -206,10 +241,15 @@ mod tests {
     }
 
     #[test]
-    fn the_table_names_each_code_and_fits() {
-        let text = table(CAUSES);
+    fn the_tables_name_each_code_and_limit_and_fit() {
+        let text = overview();
+        let names: Vec<&str> =
+            text.lines().filter_map(|line| line.split_whitespace().next()).collect();
         for own in CAUSES {
-            assert!(text.contains(&format!(" {} ", own.code)), "{text}");
+            assert!(names.contains(&own.code), "{}: {text}", own.code);
+        }
+        for own in &TABLE {
+            assert!(names.contains(&own.name), "{}: {text}", own.name);
         }
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
