@@ -142,7 +142,8 @@ const PAIRS: [(&str, &str, &str); 12] = [
 ];
 
 /// Pairs in which the near run has other words in one place: the rule, the run, its words, and the other ones.
-const WORDS: [(&str, &str, &str, &str); 14] = [
+const WORDS: [(&str, &str, &str, &str); 15] = [
+    ("write-back", LITTLE_MEMORY, "memory = \"1GiB\"\n", ""),
     ("small-reads", SMALL_READS, "1KiB", "64KiB"),
     ("tcp-mem", TIGHT, "512 768 1024", "8192 12288 16384"),
     ("tcp-mem-drops", TIGHT_ALONE, "512 768 1024", "8192 12288 16384"),
@@ -264,9 +265,15 @@ const HYSTART: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"50ms\", b
     [[flow]]\nname = \"small\"\nduration = \"3s\"\napp = { kind = \"rate\", rate = \"300Mbit\" }\n\
     [[flow]]\nname = \"bulk\"\nstart = \"1s\"\nduration = \"6s\"\ncongestion = { name = \"cubic\", hystart = 1 }\n";
 
+/// 500 MB in the page cache of a client with 1 GiB, over a path that holds 100 MB.
+const LITTLE_MEMORY: &str = "[path]\nrate = \"10Gbit\"\ndelay = { forward = \"40ms\", back = \"40ms\" }\n\
+    [hosts.sender]\nkernel = \"6.12\"\nsysctl = { \"net.ipv4.tcp_wmem\" = \"4096 16384 400000000\" }\n\
+    [hosts.receiver]\nkernel = \"6.12\"\nsysctl = { \"net.ipv4.tcp_rmem\" = \"4096 131072 400000000\" }\n\
+    [[nfs]]\nname = \"m\"\nversion = \"3\"\noperation = \"write\"\nfile = \"500MB\"\nmemory = \"1GiB\"\n";
+
 /// Rules without a pair in which one run fires them and a near one does not. The list only shrinks.
 const WITHOUT_A_PAIR: &[&str] =
-    &["recovery", "full-qdisc", "nagle", "write-back", "record-gate", "full-receive-buffer"];
+    &["recovery", "full-qdisc", "nagle", "record-gate", "full-receive-buffer"];
 
 /// A path of 50 Mb/s and 40 ms between hosts of Linux 6.12, or with the path and hosts of `rest`. An MTU at the
 /// beginning of `rest` is the path's.
