@@ -174,7 +174,7 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
     // A full path may still be shared badly.
     let uneven = today.slowest.as_ref().filter(|own| is_full && own.share() < EVEN);
     if let Some(own) = uneven {
-        let slowest = unequal(found.goal, own);
+        let slowest = unequal(found, own);
         return format!(
             "Set nothing to fill the path: {who} have {reached} today ({runs}). {slowest}"
         );
@@ -286,9 +286,12 @@ fn fairer(cured: &str, today: &Outcome, then: &Outcome) -> String {
 }
 
 /// Sentence about a flow that has less than its part of the path, and the way to more.
-pub fn unequal(goal: Goal, own: &Slowest) -> String {
+pub fn unequal(found: &Found, own: &Slowest) -> String {
     let has = own.in_words();
-    match goal {
+    match found.goal {
+        Goal::Fair if found.is_bound => format!(
+            "{has}, and no setting that may be changed gives it more. Settings that --change leaves out were not tried."
+        ),
         Goal::Fair => format!("{has}, and no setting that may be changed gives it more."),
         _ => format!("{has}: --goal fair looks for equal parts."),
     }

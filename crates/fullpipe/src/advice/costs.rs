@@ -135,17 +135,24 @@ fn in_its_place(found: &Found) -> Option<String> {
     Some(format!("In the place of {}: {}.", last.of, all.join(", and ")))
 }
 
-/// Sentence that says that a smaller receive buffer holds other connections back.
-fn capped(case: &Case, changes: &[&Change]) -> Option<String> {
-    let own = changes.iter().find(|own| own.setting == "net.ipv4.tcp_rmem")?;
-    let hosts = case.hosts(1);
-    let (host, today) = hosts.into_iter().find(|(name, _)| *name == own.whose)?;
-    (most(own)? < today.config.sysctl.tcp_rmem[2]).then(|| {
-        format!(
-            "The smaller tcp_rmem bounds every connection to {host}, also those on longer paths. A program can ask for it by \
-             SO_RCVBUF instead."
-        )
-    })
+/// Sentences that say that a smaller buffer holds other connections back.
+fn capped(case: &Case, changes: &[&Change]) -> Vec<String> {
+    let of_end = |end: usize| {
+        let (name, option) =
+            [("tcp_wmem", "SO_SNDBUF"), ("tcp_rmem", "SO_RCVBUF")].into_iter().nth(end)?;
+        let own = changes.iter().find(|own| own.setting.ends_with(name))?;
+        let hosts = case.hosts(end);
+        let (host, today) = hosts.into_iter().find(|(name, _)| *name == own.whose)?;
+        let sysctl = &today.config.sysctl;
+        let today = if end == 0 { sysctl.tcp_wmem } else { sysctl.tcp_rmem };
+        (most(own)? < today[2]).then(|| {
+            format!(
+                "The smaller {name} bounds every connection to {host}, also those on longer paths. A program can ask for it \
+                 by {option} instead."
+            )
+        })
+    };
+    (0..2).filter_map(of_end).collect()
 }
 
 /// Sentence on a flow with a pace for the time in which others share its path.
@@ -221,7 +228,7 @@ fn tcp_mem(most: u64) -> Option<String> {
 fn slowest(found: &Found) -> Option<String> {
     let own = found.cured.slowest.as_ref().filter(|own| own.share() < EVEN)?;
     // The answer says it where nothing is advised.
-    (!found.changes.is_empty()).then(|| unequal(found.goal, own))
+    (!found.changes.is_empty()).then(|| unequal(found, own))
 }
 
 /// Sizes for one flow that has the path alone, where several share it.

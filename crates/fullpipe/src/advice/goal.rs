@@ -73,6 +73,13 @@ pub struct Allowance {
     pub goal: Goal,
 }
 
+impl Allowance {
+    /// Whether a setting must stay that may change unless the user says otherwise.
+    pub(super) fn is_bound(&self) -> bool {
+        Allowance::default().scopes.iter().any(|own| !self.scopes.contains(own))
+    }
+}
+
 impl Default for Allowance {
     fn default() -> Allowance {
         let scopes = vec![Scope::Sender, Scope::Receiver, Scope::Application];

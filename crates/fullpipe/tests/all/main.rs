@@ -1,6 +1,7 @@
 //! All tests of this crate, in one program: compiled and linked once.
 
 mod advice_black_hole;
+mod advice_fair;
 mod advice_full_paths;
 mod advice_method;
 mod analysis_bins;

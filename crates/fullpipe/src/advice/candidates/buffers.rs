@@ -167,14 +167,26 @@ fn sized(side: &Side, host: &str, value: String, most: [u64; 2], why: String) ->
 
 /// A receive buffer that holds no more than the flow's part of the path, where it holds more today.
 pub fn caps(case: &Case) -> Vec<Change> {
-    let side = &SIDES[1];
+    capped(&SIDES[1], case, "a window that is no larger than the path cannot overflow its queue")
+}
+
+/// A send buffer that holds no more than the flow's part of the path, where it holds more today.
+pub fn send_caps(case: &Case) -> Vec<Change> {
+    capped(
+        &SIDES[0],
+        case,
+        "a flow sends no more than its send buffer holds, so others get their part",
+    )
+}
+
+/// Tuned buffers of one side that hold no more than the flow's part of the path.
+fn capped(side: &Side, case: &Case, why: &str) -> Vec<Change> {
     case.hosts(side.end)
         .into_iter()
         .filter_map(|(host, own)| {
             let [least, usual, today] = (side.sizes)(&own.config.sysctl);
             let most = largest(side, case, host)?.least.max(usual);
             let value = format!("{least} {usual} {most}");
-            let why = "a window that is no larger than the path cannot overflow its queue";
             (side.is_of_linux(own) && most < today)
                 .then(|| sized(side, host, value, [today, most], why.into()))
         })

@@ -5,6 +5,7 @@ use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use super::mounts;
 use crate::scenario::{Flow, Host};
+use std::collections::BTreeSet;
 
 /// Parallel flows in the place of each; of mounts their `nconnect`.
 pub fn streams(case: &Case, count: u32) -> Vec<Change> {
@@ -64,7 +65,8 @@ pub fn congestion(case: &Case, name: &str) -> Vec<Change> {
     let setting = "net.ipv4.tcp_congestion_control";
     let change = |(host, _): (&str, &Host)| {
         let others = case.flows.iter().filter(|own| own.hosts[0] == host && own.congestion != name);
-        let today = &others.clone().next()?.congestion;
+        let today: BTreeSet<&str> = others.clone().map(|own| &own.congestion[..]).collect();
+        let today = (!today.is_empty()).then(|| Vec::from_iter(today).join(", "))?;
         let how = How::Sysctl { name: setting.into(), value: name.into() };
         let why = match name {
             "bbr" => "bbr does not take a lost packet for a full queue".into(),

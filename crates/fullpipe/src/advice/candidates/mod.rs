@@ -54,8 +54,9 @@ pub fn shorter(case: &Case) -> Vec<Vec<Change>> {
 
 /// Lists of changes that give each flow its part of a full path, each to be tried alone.
 pub fn fairer(case: &Case) -> Vec<Vec<Change>> {
-    let caps = buffers::caps(case);
-    vec![cure(case), pace::changes(case), caps, flows::alike(case), remedies::short_queue(case)]
+    let caps = [buffers::caps(case), buffers::send_caps(case)];
+    let others = [cure(case), pace::changes(case), flows::alike(case), remedies::short_queue(case)];
+    [others.as_slice(), &caps].concat()
 }
 
 /// Changes, with equal changes of programs on several flows joined into one.

@@ -73,6 +73,8 @@ pub(super) struct Replacement {
 pub struct Found {
     /// Goal of the search.
     pub goal: Goal,
+    /// Whether settings that usually may change had to stay: those of one end, or of programs.
+    pub is_bound: bool,
     /// Changes that are worth their while, in the order in which they act.
     pub changes: Vec<Kept>,
     /// Outcome with the settings of today.

@@ -464,6 +464,7 @@ impl Search<'_> {
         let new = self.tried.iter().flat_map(|own| &own.changes).map(|own| &own.setting);
         Found {
             goal: self.allowance.goal,
+            is_bound: self.allowance.is_bound(),
             changes,
             today,
             cured,
