@@ -238,7 +238,11 @@ fn table(out: &mut String, run: &Run) {
     for own in gaining {
         row(out, &own.label, Some(own));
     }
-    list(out, "Rates are of", rates_of(run).into_iter());
+    list(
+        out,
+        "Rates are of acknowledged payload over the whole transfer",
+        rates_of(run).into_iter(),
+    );
     if run.message_ms.is_some() {
         list(out, "Times of messages are", std::iter::once("medians".to_string()));
     }

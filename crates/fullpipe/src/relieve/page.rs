@@ -94,7 +94,11 @@ fn bars(out: &mut String, own: &Run, mbit: f64) {
     }
     out.push_str("</tbody></table>");
     if let Some(whose) = rates_of(own) {
-        let _ = write!(out, "<p class=\"quiet\">Rates are of {}.</p>", text(&whose));
+        let _ = write!(
+            out,
+            "<p class=\"quiet\">Rates are of acknowledged payload over the whole transfer: {}.</p>",
+            text(&whose)
+        );
     }
     let others: Vec<String> = others.iter().map(|(tried, ..)| lower(&tried.label)).collect();
     if !others.is_empty() {
