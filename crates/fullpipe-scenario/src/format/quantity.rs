@@ -1,7 +1,10 @@
 //! Numbers with units, exactly: "10Gbit", "80ms", "60MiB", "0.98ns/byte".
 //!
-//! A quantity is an integer count of its base unit. A fraction of it is refused, never rounded. No floating point is
+//! A quantity is an integer count of its base unit. A fraction of it is refused, never rounded, but of binary units: few
+//! decimal fractions of a MiB are whole bytes, so that "10.1MiB" is the nearest number of bytes. No floating point is
 //! involved.
+//!
+//! Values are also read as fullpipe prints them: "9,415 Mb/s".
 
 /// A kind of quantity: its base unit and the units it can be written in.
 #[derive(Debug, PartialEq, Eq)]
@@ -165,6 +168,7 @@ impl Decimal {
                     exponent -= i32::from(point);
                 }
                 b'.' if !point => point = true,
+                b',' if !point && seen && is_group(&body[end + 1..]) => {}
                 _ => break,
             }
             end += 1;
@@ -178,7 +182,7 @@ impl Decimal {
         Ok((Decimal { negative, digits, exponent: exponent + power }, rest.trim_start()))
     }
 
-    /// The number times `factor` as an integer.
+    /// The number times `factor` as an integer. A binary factor rounds a fraction, but not to zero.
     pub fn times(self, factor: u64) -> Result<u64, Wrong> {
         if self.negative && self.digits != 0 {
             return Err(Wrong::Negative);
@@ -194,11 +198,18 @@ impl Decimal {
         }
 
         // A remainder would be lost: it is refused instead of rounded.
+        let is_binary = factor >= BINARY && !factor.is_multiple_of(5);
+        let mut last = 0;
         for _ in self.exponent..0 {
-            if value % 10 != 0 {
+            if value == 0 || value % 10 != 0 && !is_binary {
                 return Err(Wrong::NotExact);
             }
+            last = value % 10;
             value /= 10;
+        }
+        value += u128::from(last >= 5);
+        if value == 0 {
+            return Err(Wrong::NotExact);
         }
         u64::try_from(value).map_err(|_| Wrong::TooLarge)
     }
@@ -209,6 +220,14 @@ impl Decimal {
         let text = format!("{sign}{}e{}", self.digits, self.exponent.saturating_add(power));
         text.parse().unwrap_or(f64::NAN)
     }
+}
+
+/// Least factor of a binary unit, which has no prime factor but two.
+const BINARY: u64 = 1 << 10;
+
+/// Whether a group of three digits begins here, as thousands are printed.
+fn is_group(text: &str) -> bool {
+    text.bytes().take_while(u8::is_ascii_digit).count() == 3
 }
 
 /// The power of ten in `e-3...`; an `e` that no number follows belongs to a unit.
@@ -237,8 +256,9 @@ pub fn parse(text: &str, dimension: &Dimension) -> Result<u64, Wrong> {
     }
     let known = |name: &str| dimension.units.iter().find(|(unit, _)| *unit == name);
     let plain = unit.strip_suffix("/s").filter(|rest| rest.ends_with("bit"));
+    let printed = unit.strip_suffix("b/s").map(|prefix| format!("{prefix}bit"));
     let spelled = if unit == "\u{b5}s" || unit == "\u{3bc}s" { Some("us") } else { None };
-    match known(unit).or_else(|| known(plain.or(spelled)?)) {
+    match known(unit).or_else(|| known(plain.or(spelled).or(printed.as_deref())?)) {
         Some((_, factor)) => number.times(*factor),
         None => Err(Wrong::Unit(unit.into())),
     }
@@ -298,6 +318,14 @@ mod tests {
             ("64MB", &SIZE, 64_000_000),
             ("60MiB", &SIZE, 62_914_560),
             ("0.5KiB", &SIZE, 512),
+            // 10.1 x 2^20 = 10,590,617.6
+            ("10.1 MiB", &SIZE, 10_590_618),
+            ("2.44MiB", &SIZE, 2_558_525),
+            ("1,048 kB", &SIZE, 1_048_000),
+            ("5,713,621 bytes", &SIZE, 5_713_621),
+            ("9,415 Mb/s", &RATE, 9_415_000_000),
+            ("94.1 Mb/s", &RATE, 94_100_000),
+            ("8.62 ms", &TIME, 8_620_000),
             ("1000 packets", &PACKETS, 1000),
             ("256 descriptors", &DESCRIPTORS, 256),
             ("0.98ns/byte", &TIME_PER_BYTE, 980),
@@ -329,6 +357,14 @@ mod tests {
         for (text, dimension, wrong) in [
             ("0.3ns", &TIME, Wrong::NotExact),
             ("0.3B", &SIZE, Wrong::NotExact),
+            ("0.3kB", &PACKETS, Wrong::Unit("kB".into())),
+            ("1.0001kB", &SIZE, Wrong::NotExact),
+            ("0.0000000000001min", &TIME, Wrong::NotExact),
+            ("1.0000000000001TB", &SIZE, Wrong::NotExact),
+            ("0.0001KiB", &SIZE, Wrong::NotExact),
+            ("1,5 ms", &TIME, Wrong::Unit(",5 ms".into())),
+            ("1,2345 B", &SIZE, Wrong::Unit(",2345 B".into())),
+            (",123 B", &SIZE, Wrong::NoNumber),
             ("10", &TIME, Wrong::NoUnit),
             ("ms", &TIME, Wrong::NoNumber),
             ("", &TIME, Wrong::NoNumber),

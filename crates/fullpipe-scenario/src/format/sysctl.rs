@@ -443,13 +443,30 @@ fn pages(part: &str, name: &str, node: &Node, cx: &mut Context) -> Option<u64> {
     Some(number)
 }
 
+/// The words of a text, a unit together with the number before it: "10.1 MiB".
+fn values(text: &str) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let is_unit = SIZE.units.iter().any(|(unit, _)| *unit == word);
+        match all
+            .last_mut()
+            .filter(|last| is_unit && last.ends_with(|own: char| own.is_ascii_digit()))
+        {
+            Some(last) => last.push_str(word),
+            None => all.push(word.into()),
+        }
+    }
+    all
+}
+
 fn triple(name: &str, node: &Node, three: &Three, cx: &mut Context) -> Option<[u64; 3]> {
     let Some(text) = node.as_text() else {
         cx.error("wrong-type", node.place, format!("`{name}` is {}", node.kind()))
             .expected(three.expected);
         return None;
     };
-    let parts: Vec<&str> = text.split_whitespace().collect();
+    let parts = values(text);
+    let parts: Vec<&str> = parts.iter().map(|part| &part[..]).collect();
     let &[least, default, most] = parts.as_slice() else {
         cx.error("bad-value", node.place, format!("`{name}` takes 3 values, not {}", parts.len()))
             .expected(three.expected);
