@@ -52,7 +52,8 @@ pub struct AdviseArguments {
     /// [default: fullpipe-results/advice-<name>-<n>]
     #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
     pub out: Option<PathBuf>,
-    /// Make no proof at full length, no run with a newcomer, no report and no files
+    /// Print the advice only: no proof at full length, no run with a newcomer, no report and no files (of `run` this
+    /// option leaves out the page only)
     #[arg(long)]
     pub no_report: bool,
     /// Write the scenario with today's and the advised settings to this new file

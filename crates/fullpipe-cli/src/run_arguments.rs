@@ -42,7 +42,8 @@ pub struct RunArguments {
     /// [default: fullpipe-results/<name>-<n>]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Keep the result without its page, report.html; `fullpipe report DIR` draws it later
+    /// Keep the result without its page, report.html; `fullpipe report DIR` draws it later (of `advise`
+    /// this option keeps no file at all)
     #[arg(long)]
     pub no_report: bool,
     /// Print the result as one JSON document
