@@ -42,12 +42,12 @@ fn an_answer_says_that_settings_were_left_out() {
     let text = unequal("", "rcvbuf = \"64KiB\"\n");
     let left_out = "Settings that --change leaves out were not tried";
     let advice = advised(&text, vec![Scope::Sender]);
-    let words = [&[advice.answer.clone()], &advice.notes[..]].concat().join("\n");
+    let words = [std::slice::from_ref(&advice.answer), &advice.notes[..]].concat().join("\n");
     assert!(words.contains(left_out), "{words}");
     assert!(advice.changes.iter().all(|own| own.change.scope == Scope::Sender), "{words}");
 
     let advice = advised(&text, Allowance::default().scopes);
-    let words = [&[advice.answer.clone()], &advice.notes[..]].concat().join("\n");
+    let words = [std::slice::from_ref(&advice.answer), &advice.notes[..]].concat().join("\n");
     assert!(!words.contains(left_out), "{words}");
     assert!(words.contains("not set SO_RCVBUF"), "{words}");
 }
