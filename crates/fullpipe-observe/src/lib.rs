@@ -9,11 +9,14 @@
 //! | `namespace.rs`, `process.rs`, `counters.rs`, `sysctls.rs` | what `/proc` shows |
 //! | `ss.rs` | the text of `ss -tinm` |
 //! | `text/` | texts that people paste, `ss.rs` among them |
+//! | `capture/` | files of captured packets, and their TCP connections |
 //! | `live/` | live connections, and looks of others, as a trace |
 //!
 //! The guest of the engine `linux` sends the same messages, and that engine reads the same states. Nothing here knows
 //! scenarios or verdicts.
 
+#[cfg(feature = "capture")]
+pub mod capture;
 pub mod counters;
 pub mod device;
 pub mod diag;

@@ -49,10 +49,15 @@ pub struct Selection {
 impl Selection {
     /// Whether a connection is wanted.
     pub fn fits(&self, own: &Connection) -> bool {
-        self.inodes.as_ref().is_none_or(|all| all.contains(&own.inode))
-            && self.port.is_none_or(|port| [own.here.port(), own.there.port()].contains(&port))
-            && self.here.fits(own.here)
-            && self.there.fits(own.there)
+        let is_owned = self.inodes.as_ref().is_none_or(|all| all.contains(&own.inode));
+        is_owned && self.fits_ends(own.here, own.there)
+    }
+
+    /// Whether a connection between these ends is wanted, whoever owns its socket.
+    pub fn fits_ends(&self, here: SocketAddr, there: SocketAddr) -> bool {
+        self.port.is_none_or(|port| [here.port(), there.port()].contains(&port))
+            && self.here.fits(here)
+            && self.there.fits(there)
     }
 }
 

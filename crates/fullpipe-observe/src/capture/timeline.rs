@@ -1,0 +1,730 @@
+//! One connection over time, as its sender saw it: the state of its socket, as far as packets show it.
+//!
+//! Limits:
+//! - cwnd is taken to be the most that was in flight in the last two round trips.
+//! - What waits in the socket is not seen. Where something is outstanding, more is taken to wait.
+//! - ssthresh is known only where a loss, or an end of slow start without one, shows it.
+
+use super::echo::Echo;
+use super::place::Place;
+use super::segment::Segment;
+use super::sequence::Numbers;
+use crate::flow::{FlowState, SendingEnd};
+use crate::tcp_info::TcpInfo;
+use fullpipe_base::tcp::INFINITE_SSTHRESH;
+use fullpipe_base::trace::FlowSample;
+use fullpipe_base::units::Time;
+use std::collections::VecDeque;
+
+/// Time between two rows of a short connection.
+const STEP: Time = Time::ms(10);
+/// Most rows: a long connection has fewer for its time.
+const MOST_ROWS: u64 = 1 << 15;
+/// Bytes that are taken to wait where something is outstanding.
+const WAITS: u32 = 1 << 24;
+/// Room in the window below which a sender may put off a part of an skb (tcp_tso_win_divisor is 3), bytes.
+const TSO: u64 = 65_536;
+/// Part of cwnd that a loss leaves (CUBIC).
+const LEAVES: f64 = 0.7;
+/// Silence from which on a retransmission follows a timeout: Linux's least RTO.
+const SILENCE: Time = Time::ms(200);
+/// Growth of a round of slow start, and of one that has left it.
+const DOUBLES: f64 = 1.5;
+const LEFT: f64 = 1.2;
+/// Segments on their way that are remembered. Where the other direction was not captured nothing acknowledges them.
+const MOST_SENT: usize = 1 << 21;
+/// Parts of a stream that are remembered; of more the first ones are joined.
+const MOST_PARTS: usize = 1 << 13;
+/// Time within which data follows the ACK that lets it go: a host answers in some tens of microseconds.
+const FOLLOWS: Time = Time::us(50);
+
+/// Facts about a connection that are known before its second reading.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// Place of the capture.
+    pub place: Place,
+    /// Least time from here to the receiver and back.
+    pub beyond: Time,
+    /// Least time from here to the sender and back.
+    pub before: Time,
+    /// Shift of the receiver's windows; none where no SYN shows it, so that windows are unknown.
+    pub scale: Option<u8>,
+    /// Bytes of a segment.
+    pub mss: u32,
+    /// Options that both ends agreed to ([`option`](fullpipe_base::trace::option)).
+    pub options: u8,
+    /// Time of the first packet.
+    pub begin: Time,
+    /// Time from the first packet to the last.
+    pub lasts: Time,
+}
+
+impl Setup {
+    /// Time between two rows.
+    pub fn step(&self) -> Time {
+        Time(STEP.0.max(self.lasts.0.div_ceil(MOST_ROWS)))
+    }
+}
+
+/// A round trip of a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Round {
+    /// End, seconds since the first packet.
+    pub at_s: f64,
+    /// Most packets in flight.
+    pub most: f64,
+    /// Fewest packets in flight, at the arrival of ACKs.
+    pub least: f64,
+    /// Whether something was sent again.
+    pub lossy: bool,
+    /// Share of the time in which the receiver's window stopped it (0 to 1).
+    pub stopped: f64,
+}
+
+/// Facts that packets show and sockets do not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Packets {
+    /// Rounds.
+    pub rounds: Vec<Round>,
+    /// Bursts of new data: packets with less than [`FOLLOWS`] between them.
+    pub bursts: u64,
+    /// Bursts of these that began within that time behind an ACK.
+    pub clocked: u64,
+    /// Time from the first ACK to the last, ns.
+    pub time: u64,
+    /// Part of that time that lies so near behind an ACK, ns.
+    pub near: u64,
+    /// Packets with data.
+    pub packets: u64,
+    /// Packets of these that hold no more than one segment, and less than a full one.
+    pub partial: u64,
+    /// Packets of these with PSH.
+    pub pushed: u64,
+}
+
+/// A segment on its way.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    end: u64,
+    time: Time,
+    again: bool,
+}
+
+/// A connection that is being read.
+pub struct Timeline {
+    setup: Setup,
+    step: Time,
+    now: Time,
+    next_row: Time,
+    numbers: Numbers,
+    /// First byte, first byte that is not acknowledged, and first byte that was not sent.
+    base: Option<u64>,
+    una: u64,
+    nxt: u64,
+    window: u64,
+    /// Reported by SACK above `una`, in their order.
+    sacked: Vec<[u64; 2]>,
+    /// Sent again and not acknowledged.
+    resent: Vec<[u64; 2]>,
+    /// Sent, the oldest first.
+    sent: VecDeque<Sent>,
+    echo: Echo,
+    /// Identification and timestamp of the packet with the highest byte.
+    top: (Option<u16>, Option<u32>, Time),
+    recovery_until: Option<u64>,
+    is_loss: bool,
+    last_heard: Time,
+    last_sent: Time,
+    timeouts: u16,
+    info: TcpInfo,
+    clocks: [u64; 2],
+    round_end: u64,
+    round_begin: (Time, u64),
+    round: Round,
+    /// Least RTT of the round, us; 0 before the first one.
+    round_rtt: u32,
+    before: f64,
+    doubled: u32,
+    state: FlowState,
+    rows: Vec<FlowSample>,
+    packets: Packets,
+}
+
+impl Timeline {
+    /// A connection of which nothing was read yet.
+    pub fn new(setup: Setup) -> Timeline {
+        let info = TcpInfo {
+            state: 1,
+            options: setup.options,
+            snd_wscale: setup.scale.unwrap_or(0),
+            snd_mss: setup.mss,
+            min_rtt: least_rtt(&setup),
+            snd_ssthresh: INFINITE_SSTHRESH,
+            snd_cwnd: 10,
+            reordering: 3,
+            pacing_rate: u64::MAX,
+            max_pacing_rate: u64::MAX,
+            total_rto: Some(0),
+            ..TcpInfo::default()
+        };
+        Timeline {
+            setup,
+            step: setup.step(),
+            now: setup.begin,
+            next_row: setup.begin,
+            numbers: Numbers::default(),
+            base: None,
+            una: 0,
+            nxt: 0,
+            window: 0,
+            sacked: Vec::new(),
+            resent: Vec::new(),
+            sent: VecDeque::new(),
+            echo: Echo::new(setup.before),
+            top: (None, None, Time::ZERO),
+            recovery_until: None,
+            is_loss: false,
+            last_heard: setup.begin,
+            last_sent: setup.begin,
+            timeouts: 0,
+            info,
+            clocks: [0; 2],
+            round_end: 0,
+            round_begin: (setup.begin, 0),
+            round: Round::default(),
+            round_rtt: 0,
+            before: 0.0,
+            doubled: 0,
+            state: FlowState::new(SendingEnd { bulk: false, accepted: true }),
+            rows: Vec::new(),
+            packets: Packets::default(),
+        }
+    }
+
+    /// Reads a segment of the end that sends the data.
+    pub fn data(&mut self, segment: &Segment) {
+        if self.setup.place != Place::Sender {
+            while let Some(ack) = self.echo.reached(segment) {
+                self.acknowledge(&ack, segment.time);
+            }
+            // Data behind a pause echoes an ACK that has waited for the program.
+            let rests = self.nxt == self.una;
+            if let Some(time) = self.echo.round_trip(segment).filter(|_| !rests) {
+                self.round_trip(Time(time.0 + self.setup.beyond.0));
+            }
+        }
+        self.advance(segment.time);
+        let from = self.numbers.of(segment.seq) + u64::from(segment.flags.syn);
+        if self.base.is_none() {
+            (self.base, self.una, self.nxt, self.round_end) = (Some(from), from, from, from);
+        }
+        if segment.len > 0 {
+            self.send(segment, from, from + u64::from(segment.len));
+        }
+    }
+
+    /// Reads a segment of the end that receives the data.
+    pub fn ack(&mut self, segment: &Segment) {
+        self.info.bytes_received += u64::from(segment.len);
+        if !segment.flags.ack || segment.flags.rst {
+            return;
+        }
+        match self.setup.place {
+            Place::Sender => self.acknowledge(segment, segment.time),
+            _ => self.echo.push(*segment),
+        }
+    }
+
+    /// Rows of the trace, and facts that packets alone show.
+    pub fn finish(mut self) -> (Vec<FlowSample>, Packets) {
+        self.row();
+        (self.rows, self.packets)
+    }
+
+    fn send(&mut self, segment: &Segment, from: u64, to: u64) {
+        let segments = u64::from(segment.len.div_ceil(self.setup.mss.max(1)));
+        let packets = &mut self.packets;
+        packets.packets += 1;
+        packets.partial += u64::from(segment.len < self.setup.mss);
+        packets.pushed += u64::from(segment.flags.psh);
+        self.info.data_segs_out += segments;
+        self.info.bytes_sent += to - from;
+
+        // A probe of a silent connection is no data.
+        let is_probe = segment.len <= 1 && to <= self.nxt && from + 1 >= self.una;
+        if from < self.nxt && !is_probe {
+            match self.is_late(segment) {
+                true => self.reorder((self.nxt - from).div_ceil(u64::from(self.setup.mss.max(1)))),
+                false => self.resend(from, to.min(self.nxt), segments),
+            }
+        }
+        if to > self.nxt {
+            self.send_new(segment, to);
+        }
+        self.last_sent = segment.time;
+        self.update();
+    }
+
+    fn send_new(&mut self, segment: &Segment, to: u64) {
+        if segment.time.saturating_sub(self.last_sent) > FOLLOWS {
+            self.packets.bursts += 1;
+            let is_near = segment.time.saturating_sub(self.last_heard) <= FOLLOWS;
+            self.packets.clocked += u64::from(is_near);
+        }
+        self.nxt = to;
+        self.top = (segment.id, segment.stamps.map(|own| own.value), segment.time);
+        if self.sent.len() == MOST_SENT {
+            self.sent.pop_front();
+        }
+        self.sent.push_back(Sent { end: to, time: segment.time, again: false });
+    }
+
+    /// Whether a segment below others was overtaken, and not sent again. A sender's own capture shows no overtaking.
+    fn is_late(&self, segment: &Segment) -> bool {
+        if self.setup.place == Place::Sender {
+            return false;
+        }
+        let (id, stamp, time) = self.top;
+        if let (Some(own), Some(top)) = (segment.id, id)
+            && (own, top) != (0, 0)
+            && own != top
+        {
+            return (own.wrapping_sub(top) as i16) < 0;
+        }
+        if let (Some(own), Some(top)) = (segment.stamps, stamp)
+            && own.value != top
+        {
+            return (own.value.wrapping_sub(top) as i32) < 0;
+        }
+        segment.time.saturating_sub(time).0 < self.round_trip_ns() / 4
+    }
+
+    fn resend(&mut self, from: u64, to: u64, segments: u64) {
+        self.info.total_retrans += segments;
+        self.info.bytes_retrans += to - from;
+        self.round.lossy = true;
+        let heard = self.last_heard.max(self.last_sent);
+        let silence = self.now.saturating_sub(heard);
+        let is_timeout = silence >= SILENCE && from <= self.una;
+        if is_timeout {
+            self.timeouts += 1;
+        }
+        if self.recovery_until.is_none() || (is_timeout && !self.is_loss) {
+            self.recovery_until = Some(self.nxt);
+            self.is_loss = is_timeout;
+            let flight = f64::from(self.info.snd_cwnd);
+            let left = ((flight * LEAVES) as u32).max(2);
+            let own = &mut self.info.snd_ssthresh;
+            *own = if *own == left { left + 1 } else { left };
+        }
+        insert(&mut self.resent, from, to);
+        let again = self.sent.iter_mut().rev().skip_while(|own| own.end > to);
+        again.take_while(|own| own.end > from).for_each(|own| own.again = true);
+    }
+
+    fn reorder(&mut self, by: u64) {
+        self.info.reord_seen += 1;
+        self.info.reordering = self.info.reordering.max(by.min(u64::from(u32::MAX)) as u32);
+    }
+
+    fn acknowledge(&mut self, segment: &Segment, time: Time) {
+        self.advance(time);
+        if self.info.segs_in > 0 {
+            let gap = time.saturating_sub(self.last_heard).0;
+            self.packets.time += gap;
+            self.packets.near += gap.min(FOLLOWS.0);
+        }
+        self.last_heard = time;
+        self.info.segs_in += 1;
+        self.info.data_segs_in += u64::from(segment.len > 0);
+        let ack = self.numbers.of(segment.ack);
+        if self.base.is_none() {
+            (self.base, self.una, self.nxt, self.round_end) = (Some(ack), ack, ack, ack);
+        }
+        let scale = if segment.flags.syn { 0 } else { self.setup.scale.unwrap_or(0) };
+        self.window = u64::from(segment.window) << scale;
+        self.round.least = self.round.least.min(self.in_flight());
+        // What the ACK covers was a hole before its SACK blocks came, if ever.
+        if ack > self.una {
+            self.cover(ack, time);
+        }
+        self.report(segment, ack);
+        self.update();
+    }
+
+    /// Takes SACK blocks and D-SACKs in.
+    fn report(&mut self, segment: &Segment, ack: u64) {
+        let mut numbers = self.numbers;
+        let blocks = segment.sacks.blocks().iter();
+        let blocks: Vec<[u64; 2]> =
+            blocks.map(|(from, to)| [numbers.of(*from), numbers.of(*to)]).collect();
+        for (place, [from, to]) in blocks.iter().copied().enumerate() {
+            let within = blocks.get(1).is_some_and(|own| own[0] <= from && to <= own[1]);
+            if place == 0 && (to <= ack || within) {
+                let bytes = to.saturating_sub(from).max(1);
+                self.info.dsack_dups += bytes.div_ceil(u64::from(self.setup.mss.max(1)));
+                continue;
+            }
+            // Blocks beyond what was sent are damage, or packets that the capture has missed.
+            if from < to && from >= ack && to <= self.nxt {
+                insert(&mut self.sacked, from, to);
+                take_out(&mut self.resent, from, to);
+            }
+        }
+    }
+
+    /// Takes a cumulative ACK in.
+    fn cover(&mut self, ack: u64, time: Time) {
+        // A hole below a SACK that closes without a retransmission was reordering.
+        let top = self.sacked.last().map_or(self.una, |own| own[1]);
+        let hole = first_gap(&self.sacked, self.una, ack.min(top));
+        let hole =
+            hole.filter(|gap| !self.resent.iter().any(|own| own[0] < gap[1] && gap[0] < own[1]));
+        if let Some([from, _]) = hole
+            && self.setup.place == Place::Sender
+        {
+            self.reorder((top - from).div_ceil(u64::from(self.setup.mss.max(1))));
+        }
+
+        // Of the segments that an ACK covers the last one measures, unless it was sent again or stood behind a hole.
+        let clean = self.sacked.is_empty() && self.recovery_until.is_none();
+        let mut last = None;
+        while self.sent.front().is_some_and(|own| own.end <= ack) {
+            last = self.sent.pop_front();
+        }
+        if let Some(own) = last.filter(|own| !own.again && clean)
+            && self.setup.place == Place::Sender
+        {
+            self.round_trip(time.saturating_sub(own.time));
+        }
+        self.una = ack;
+        self.nxt = self.nxt.max(ack);
+        for parts in [&mut self.sacked, &mut self.resent] {
+            parts.retain(|own| own[1] > ack);
+            parts.iter_mut().for_each(|own| own[0] = own[0].max(ack));
+        }
+        if self.recovery_until.is_some_and(|end| ack >= end) {
+            self.recovery_until = None;
+            self.is_loss = false;
+        }
+        if ack >= self.round_end {
+            self.end_round(time);
+        }
+    }
+
+    fn round_trip(&mut self, time: Time) {
+        let us = (time.as_ns() / 1000).clamp(1, u64::from(u32::MAX)) as u32;
+        self.info.min_rtt = self.info.min_rtt.min(us);
+        self.round_rtt = if self.round_rtt == 0 { us } else { self.round_rtt.min(us) };
+        if self.info.rtt == 0 {
+            self.info.rtt = us;
+        }
+    }
+
+    fn round_trip_ns(&self) -> u64 {
+        let least = self.setup.beyond.0 + self.setup.before.0;
+        if least > 0 { least } else { u64::from(self.info.rtt) * 1000 }
+    }
+
+    fn end_round(&mut self, time: Time) {
+        let (begin, stopped) = self.round_begin;
+        let lasts = time.saturating_sub(begin).0.max(1);
+        let stopped = (self.clocks[1] - stopped) as f64 / lasts as f64;
+        let at_s = time.saturating_sub(self.setup.begin).as_secs_f64();
+        let own = Round { at_s, stopped, ..self.round };
+        self.leave_slow_start(&own);
+
+        // Delayed ACKs, and data that waits for its program, lengthen single samples: the least one shows the queue.
+        if self.round_rtt > 0 {
+            (self.info.rtt, self.round_rtt) = (self.round_rtt, 0);
+        }
+        self.before = own.most;
+        self.packets.rounds.push(own);
+        self.round_end = self.nxt;
+        self.round_begin = (time, self.clocks[1]);
+        let flight = self.in_flight();
+        self.round = Round { most: flight, least: flight, ..Round::default() };
+    }
+
+    /// Sets ssthresh where rounds have doubled, and the next one does not.
+    fn leave_slow_start(&mut self, round: &Round) {
+        let free = self.info.total_retrans == 0 && round.stopped < 0.1;
+        let growth = round.most / self.before.max(1.0);
+        if self.info.snd_ssthresh != INFINITE_SSTHRESH || !free || self.before <= 0.0 {
+            return;
+        }
+        if growth >= DOUBLES {
+            self.doubled += 1;
+        } else if growth < LEFT && self.doubled >= 2 {
+            self.info.snd_ssthresh = self.before.max(2.0) as u32;
+        }
+    }
+
+    /// Packets in flight: those behind the highest SACK, and those sent again.
+    fn in_flight(&self) -> f64 {
+        let top = self.sacked.last().map_or(self.una, |own| own[1]);
+        let again: u64 = self.resent.iter().map(|own| own[1] - own[0]).sum();
+        (self.nxt.saturating_sub(top) + again) as f64 / f64::from(self.setup.mss.max(1))
+    }
+
+    /// Whether the receiver's window stops the sender now.
+    fn is_stopped(&self) -> bool {
+        let room = (self.una + self.window).saturating_sub(self.nxt);
+        let bound = (2 * u64::from(self.setup.mss)).max(TSO.min(self.window / 3));
+        let is_known = self.setup.scale.is_some();
+        is_known && self.nxt > self.una && room < bound && self.recovery_until.is_none()
+    }
+
+    /// Lets time pass: clocks go on, and rows are made.
+    fn advance(&mut self, to: Time) {
+        // Packets of several queues may stand in a wrong order by microseconds.
+        let to = to.max(self.now);
+        while self.next_row <= to {
+            let row = self.next_row;
+            self.spend(row);
+            self.row();
+            self.next_row = Time(row.0 + self.step.0);
+        }
+        self.spend(to);
+    }
+
+    fn spend(&mut self, to: Time) {
+        let time = to.saturating_sub(self.now).0;
+        if self.nxt > self.una {
+            self.clocks[0] += time;
+        }
+        if self.is_stopped() {
+            self.clocks[1] += time;
+        }
+        self.now = self.now.max(to);
+    }
+
+    /// Carries sequence numbers into the state of the socket.
+    fn update(&mut self) {
+        let mss = u64::from(self.setup.mss.max(1));
+        let flight = self.in_flight();
+        self.round.most = self.round.most.max(flight);
+        let sacked: u64 = self.sacked.iter().map(|own| own[1] - own[0]).sum();
+        let packets = |bytes: u64| bytes.div_ceil(mss).min(u64::from(u32::MAX)) as u32;
+        let info = &mut self.info;
+        info.unacked = packets(self.nxt - self.una);
+        info.sacked = packets(sacked).min(info.unacked);
+        let in_flight = (flight.round() as u32).min(info.unacked);
+        // Without a SACK nothing is known to be lost: a difference is one of rounding.
+        let rest = info.unacked - info.sacked;
+        info.lost = if sacked > 0 { rest - in_flight.min(rest) } else { 0 };
+        info.retrans = 0;
+        info.snd_cwnd = self.round.most.max(self.before).ceil().max(1.0) as u32;
+        info.snd_wnd = match self.setup.scale {
+            Some(_) => self.window.min(u64::from(u32::MAX)) as u32,
+            None => u32::MAX,
+        };
+        info.notsent_bytes = if info.unacked > 0 { WAITS } else { 0 };
+        info.bytes_acked = self.una - self.base.unwrap_or(self.una);
+        info.delivered = (info.bytes_acked + sacked) / mss;
+        info.ca_state = match (self.recovery_until.is_some(), self.is_loss) {
+            (true, true) => 4,
+            (true, false) => 3,
+            (false, _) => u8::from(info.sacked > 0),
+        };
+        info.total_rto = Some(self.timeouts);
+    }
+
+    fn row(&mut self) {
+        self.info.busy_time = self.clocks[0] / 1000;
+        self.info.rwnd_limited = self.clocks[1] / 1000;
+        self.state.sender = self.info.clone();
+        self.state.receiver.bytes_received = self.info.bytes_acked;
+        let time = self.now.saturating_sub(self.setup.begin);
+        let (mut row, _) = self.state.sample(time, 0, self.setup.mss);
+        row.receiver.bytes_received = self.info.bytes_received;
+        self.rows.push(row);
+    }
+}
+
+/// Least round trip that the first reading has measured, us; `u32::MAX` where it has none.
+fn least_rtt(setup: &Setup) -> u32 {
+    match setup.beyond.0 + setup.before.0 {
+        0 => u32::MAX,
+        ns => (ns / 1000).clamp(1, u64::from(u32::MAX)) as u32,
+    }
+}
+
+/// Adds a part to others, which stay in their order and apart.
+fn insert(parts: &mut Vec<[u64; 2]>, from: u64, to: u64) {
+    let first = parts.partition_point(|own| own[1] < from);
+    let last = parts.partition_point(|own| own[0] <= to);
+    let joined = parts[first..last]
+        .iter()
+        .fold([from, to], |sum, own| [sum[0].min(own[0]), sum[1].max(own[1])]);
+    parts.splice(first..last, [joined]);
+    if parts.len() > MOST_PARTS {
+        parts[1][0] = parts[0][0];
+        parts.remove(0);
+    }
+}
+
+/// Takes the bytes from one number to another out of parts.
+fn take_out(parts: &mut Vec<[u64; 2]>, from: u64, to: u64) {
+    if parts.iter().all(|own| own[1] <= from || to <= own[0]) {
+        return;
+    }
+    let left = parts.iter().flat_map(|own| [[own[0], own[1].min(from)], [own[0].max(to), own[1]]]);
+    *parts = left.filter(|own| own[0] < own[1]).collect();
+}
+
+/// The first part between two numbers that others leave open.
+fn first_gap(parts: &[[u64; 2]], from: u64, to: u64) -> Option<[u64; 2]> {
+    let mut at = from;
+    for own in parts {
+        if own[0] > at {
+            break;
+        }
+        at = at.max(own[1]);
+    }
+    let next = parts.iter().map(|own| own[0]).find(|own| *own > at).unwrap_or(to);
+    (at < to).then_some([at, next.min(to)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::segment::{Flags, Offer, Sacks, Stamps};
+    use std::net::{Ipv4Addr, SocketAddr};
+
+    const MSS: u32 = 1_000;
+    const RTT: Time = Time::ms(20);
+
+    fn setup(place: Place) -> Setup {
+        let (beyond, before) = match place {
+            Place::Sender => (RTT, Time::ZERO),
+            Place::Receiver => (Time::ZERO, RTT),
+            Place::Middle => (Time(RTT.0 / 2), Time(RTT.0 / 2)),
+        };
+        Setup {
+            place,
+            beyond,
+            before,
+            scale: Some(0),
+            mss: MSS,
+            options: 7,
+            begin: Time::ZERO,
+            lasts: RTT,
+        }
+    }
+
+    fn segment(us: u64, seq: u32, len: u32) -> Segment {
+        let end = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        Segment {
+            time: Time::us(us),
+            ends: [end(1), end(2)],
+            network: 0,
+            seq,
+            ack: 0,
+            flags: Flags { ack: true, ..Flags::default() },
+            window: 60_000,
+            len,
+            id: None,
+            ttl: 64,
+            ecn: 0,
+            stamps: None,
+            sacks: Sacks::default(),
+            offer: None::<Offer>,
+            options_cut: false,
+            interface: 0,
+        }
+    }
+
+    fn ack(us: u64, ack: u32) -> Segment {
+        Segment { ack, ..segment(us, 0, 0) }
+    }
+
+    fn last(own: Timeline) -> FlowSample {
+        own.finish().0.pop().expect("a row")
+    }
+
+    #[test]
+    fn round_trips_are_those_of_segments_sent_once() {
+        let mut own = Timeline::new(Setup { beyond: Time::ZERO, ..setup(Place::Sender) });
+        own.data(&segment(0, 100, MSS));
+        own.data(&segment(1_000, 1_100, MSS));
+        own.ack(&ack(21_000, 2_100));
+        let row = last(own);
+        assert_eq!((row.sender.min_rtt_us, row.srtt_us), (20_000, 20_000));
+        assert_eq!((row.bytes_acked, row.bytes_sent, row.in_flight), (2_000, 2_000, 0));
+    }
+
+    #[test]
+    fn what_is_sent_below_others_is_sent_again() {
+        let mut own = Timeline::new(setup(Place::Sender));
+        for n in 0..10 {
+            own.data(&segment(n * 10, 100 + n as u32 * MSS, MSS));
+        }
+        own.data(&segment(30_000, 1_100, MSS));
+        let row = last(own);
+        assert_eq!((row.segments_retransmitted, row.bytes_retransmitted), (1, 1_000));
+        assert_eq!((row.segments_sent, row.ca_state), (11, 3));
+    }
+
+    #[test]
+    fn at_a_receiver_the_identification_separates_late_from_sent_again() {
+        for (id, again, late) in [(50, 1, 0), (5, 0, 1)] {
+            let mut own = Timeline::new(setup(Place::Receiver));
+            own.data(&Segment { id: Some(1), ..segment(0, 100, MSS) });
+            own.data(&Segment { id: Some(10), ..segment(10, 5_100, MSS) });
+            own.data(&Segment { id: Some(id), ..segment(20, 1_100, MSS) });
+            let row = last(own);
+            assert_eq!((row.segments_retransmitted, row.sender.reord_seen), (again, late), "{id}");
+        }
+    }
+
+    #[test]
+    fn a_window_stops_its_sender_while_it_has_no_room() {
+        let mut own = Timeline::new(setup(Place::Sender));
+        own.ack(&Segment { window: 10_000, ..ack(0, 100) });
+        own.data(&segment(0, 100, 10_000));
+        own.ack(&Segment { window: 60_000, ..ack(20_000, 10_100) });
+        own.data(&segment(20_000, 10_100, MSS));
+        own.ack(&ack(40_000, 11_100));
+        let socket = last(own).sender;
+        assert_eq!((socket.rwnd_limited_us, socket.busy_time_us), (20_000, 40_000));
+    }
+
+    #[test]
+    fn an_unknown_scale_stops_nothing() {
+        let mut own = Timeline::new(Setup { scale: None, ..setup(Place::Sender) });
+        own.ack(&Segment { window: 10, ..ack(0, 100) });
+        own.data(&segment(0, 100, 10_000));
+        own.ack(&ack(20_000, 10_100));
+        let row = last(own);
+        assert_eq!((row.sender.rwnd_limited_us, row.snd_wnd), (0, u32::MAX.into()));
+    }
+
+    #[test]
+    fn acks_reach_a_far_sender_when_its_data_echoes_them() {
+        let stamped =
+            |own: Segment, value, echo| Segment { stamps: Some(Stamps { value, echo }), ..own };
+        let mut own = Timeline::new(setup(Place::Receiver));
+        own.data(&stamped(segment(0, 100, MSS), 7, 1));
+        own.ack(&stamped(ack(100, 1_100), 50, 7));
+        own.data(&stamped(segment(10_000, 1_100, MSS), 17, 1));
+        // The ACK is still on its way: two packets are out.
+        assert_eq!(own.info.unacked, 2);
+        own.data(&stamped(segment(20_100, 2_100, MSS), 27, 50));
+        assert_eq!(own.info.unacked, 2, "the first one is acknowledged");
+        assert_eq!(own.info.rtt, 20_000);
+    }
+
+    #[test]
+    fn parts_stay_in_order_and_apart() {
+        let mut parts = Vec::new();
+        for [from, to] in [[10, 20], [40, 50], [20, 25], [45, 60], [0, 5]] {
+            insert(&mut parts, from, to);
+        }
+        assert_eq!(parts, [[0, 5], [10, 25], [40, 60]]);
+        assert_eq!(first_gap(&parts, 0, 60), Some([5, 10]));
+        assert_eq!(first_gap(&parts, 10, 25), None);
+        take_out(&mut parts, 12, 45);
+        assert_eq!(parts, [[0, 5], [10, 12], [45, 60]]);
+    }
+}
