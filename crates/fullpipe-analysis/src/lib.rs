@@ -65,6 +65,7 @@ pub use nfs::are_unanswered;
 pub use rules::busy_cpu::{LARGE_WRITE, SMALL_WRITE};
 pub use rules::stuck_window::TUNING_RCVBUF;
 pub use settled::EPOCHS;
+pub use sockets::facts::{quantile, spread};
 
 /// Everything the report says about a run.
 pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
@@ -121,7 +122,7 @@ pub fn run_in(view: View, meta: &RunMeta, recording: &Recording) -> document::Ru
     // The headline reads the finished run, and the view bounds what it may see.
     let (headline, findings) = match view {
         View::Model => headline::run(meta, &traces, &lives, &run),
-        View::SenderSockets => {
+        View::SenderSockets | View::SenderCapture | View::ReceiverCapture | View::MiddleCapture => {
             let sight = view::sender::Sight::new(meta, recording);
             sight.map_or_else(no_traffic, |sight| sockets::of_sender(&sight))
         }

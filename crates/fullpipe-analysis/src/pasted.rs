@@ -5,8 +5,10 @@
 pub enum Column {
     /// RTT over time.
     Rtt,
-    /// Packets in flight and bytes that wait to be sent, over time.
+    /// Packets in flight over time.
     InFlight,
+    /// Bytes that wait to be sent, over time.
+    Unsent,
     /// Window of the receiver over time.
     Window,
     /// Times that Linux counts: busy, rwnd_limited, sndbuf_limited.
@@ -23,9 +25,10 @@ pub enum Column {
 
 impl Column {
     /// All columns.
-    pub const ALL: [Column; 8] = [
+    pub const ALL: [Column; 9] = [
         Column::Rtt,
         Column::InFlight,
+        Column::Unsent,
         Column::Window,
         Column::Clocks,
         Column::Acks,
@@ -52,6 +55,32 @@ pub struct Pasted {
     pub asked: Option<(f64, String)>,
     /// Share of time that the receiving process works (0 to 1).
     pub peer_cpu: Option<f64>,
+    /// Facts that captured packets show; none where the source is no capture.
+    pub wire: Option<Wire>,
+}
+
+/// Facts that captured packets show, and sockets do not.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Wire {
+    /// Standard deviation of the most packets in flight of each round trip of the main part, over their mean.
+    pub flight_spread: f64,
+    /// Median of that figure at the end of the main part over that at its beginning.
+    pub flight_growth: f64,
+    /// Round trips of the main part.
+    pub rounds: usize,
+    /// Fewest packets in flight of a round trip over its most: the median of the main part (0 to 1).
+    pub flight_dips: f64,
+    /// Share of bursts that begin right behind an ACK, beyond chance (0 to 1); none where the capture is far from the
+    /// sender, or ACKs are too dense to say.
+    pub clocked: Option<f64>,
+    /// Share of packets with data that hold less than one full segment (0 to 1).
+    pub partial: f64,
+    /// Whether packets may hold several segments, as a host hands them to its card.
+    pub joined: bool,
+    /// Whether both directions of the handshake were captured, so that windows are known.
+    pub knows_windows: bool,
+    /// Share of data that was acknowledged and never captured (0 to 1).
+    pub missed: f64,
 }
 
 impl Pasted {

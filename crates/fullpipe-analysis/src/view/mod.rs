@@ -27,10 +27,16 @@ pub enum View {
     SenderSockets,
     /// Sockets, counters and settings of the host that receives it.
     ReceiverSockets,
+    /// Packets at the host that sends it, from a capture.
+    SenderCapture,
+    /// Packets at the host that receives it, from a capture.
+    ReceiverCapture,
+    /// Packets between both, from a capture.
+    MiddleCapture,
 }
 
 impl View {
-    /// All views.
+    /// Views of a run; those of captures have a file in the place of a run.
     pub const ALL: [View; 3] = [View::Model, View::SenderSockets, View::ReceiverSockets];
 
     /// Name in commands and documents.
@@ -39,6 +45,9 @@ impl View {
             View::Model => "model",
             View::SenderSockets => "sender-sockets",
             View::ReceiverSockets => "receiver-sockets",
+            View::SenderCapture => "sender-capture",
+            View::ReceiverCapture => "receiver-capture",
+            View::MiddleCapture => "middle-capture",
         }
     }
 

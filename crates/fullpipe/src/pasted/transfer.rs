@@ -149,6 +149,7 @@ fn pasted(own: &Transfer, shown: &Shown, has_rows: bool, sends: bool) -> Pasted 
         always_writes: own.asked.rate.is_none() && !models(own),
         asked: own.asked.rate.map(|bits| (bits as f64 / 1e6, option)),
         peer_cpu: receiver.map(|own| own / 100.0),
+        wire: None,
     }
 }
 

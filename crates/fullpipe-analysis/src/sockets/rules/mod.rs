@@ -8,6 +8,7 @@ mod busy_cpu;
 mod busy_receiver;
 mod card;
 mod early_ssthresh;
+mod flat_flight;
 pub mod full_path;
 mod held_parts;
 mod host_counters;
@@ -66,6 +67,7 @@ pub const RULES: &[Rule] = &[
     send_buffer::RULE,
     starved::RULE,
     source::RULE,
+    flat_flight::RULE,
     own_qdisc::RULE,
     reordering::RULE,
     early_ssthresh::RULE,
@@ -91,7 +93,8 @@ pub fn verdicts(facts: &Facts) -> Vec<Verdict> {
     for rule in RULES.iter().chain(&host_counters::RULES).filter(seen) {
         let Some(found) = (rule.find)(facts) else { continue };
         if all.iter().all(|own| own.code != found.code) {
-            let is_proved = facts.pasted.hidden.is_empty() || PROVED.contains(&rule.name);
+            let is_seen = facts.pasted.hidden.is_empty() || facts.pasted.wire.is_some();
+            let is_proved = is_seen || PROVED.contains(&rule.name);
             let points = if is_proved { found.points } else { found.points.min(LIKELY) };
             all.push(Verdict { rule: rule.name, points, ..found });
         }

@@ -6,7 +6,8 @@ use super::Rule;
 use crate::pasted::Column;
 use crate::words::percent;
 
-pub const RULE: Rule = Rule { name: "slow-source", needs: &[Column::InFlight], find };
+pub const RULE: Rule =
+    Rule { name: "slow-source", needs: &[Column::InFlight, Column::Unsent], find };
 
 /// Share of looks at which nothing waits to be sent though the windows have room.
 const STARVES: f64 = 0.5;

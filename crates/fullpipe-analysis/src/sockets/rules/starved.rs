@@ -11,7 +11,8 @@ use crate::pasted::Column;
 use crate::rules::setting;
 use crate::words::{bytes, percent};
 
-pub const RULE: Rule = Rule { name: "starved-windows", needs: &[Column::InFlight], find };
+pub const RULE: Rule =
+    Rule { name: "starved-windows", needs: &[Column::InFlight, Column::Unsent], find };
 
 /// Share of looks at which both windows have room from which on neither holds the flow.
 const STARVES: f64 = 0.5;

@@ -3,6 +3,7 @@
 use super::super::facts::Facts;
 use super::super::verdict::Verdict;
 use super::Rule;
+use crate::numbers::seconds;
 
 pub const RULE: Rule = Rule { name: "short-transfer", needs: &[], find };
 
@@ -29,9 +30,15 @@ fn find(facts: &Facts) -> Option<Verdict> {
         1 => "one look".to_string(),
         n => format!("{n} looks"),
     };
+    let seen = match own.wire {
+        Some(_) => {
+            format!("it lasted {}", seconds(facts.life_s))
+        }
+        None => format!("it was over after {looks} at its socket"),
+    };
     short.then(|| {
         Verdict::new("too_short", "The transfer", 1.0, 0.0)
-            .because(format!("it was over after {looks} at its socket"))
+            .because(seen)
             .remedy("Look at a transfer that lasts longer, or look more often")
     })
 }

@@ -23,6 +23,8 @@ const COARSE: f64 = 9.0;
 const WAITS: f64 = 1.2;
 /// RTT over its least from which on a window does not hold the flow: half of it would carry as much. A queue does.
 pub const QUEUE: f64 = 2.0;
+/// RTT over its least from which on packets of a capture show a queue that stands: the link behind it always has work.
+const STANDS: f64 = 1.2;
 /// Bunches of ACKs up to which RTT shows no queue, but interrupts.
 const BUNCHES: f64 = 3.0;
 
@@ -34,8 +36,9 @@ pub fn stops(facts: &Facts) -> f64 {
 fn find(facts: &Facts) -> Option<Verdict> {
     let share = stops(facts);
 
-    // A queue of the path fills windows, too.
-    let queue = facts.inflation() >= QUEUE && facts.queue() >= BUNCHES;
+    // A queue of the path fills windows, too. Packets measure RTT in each round trip, so a shorter one shows.
+    let long = if facts.pasted.wire.is_some() { STANDS } else { QUEUE };
+    let queue = facts.inflation() >= long && facts.queue() >= BUNCHES;
     if share < STOPS || queue || facts.main.recovery >= 0.25 || reader::reads_slowly(facts) {
         return None;
     }
