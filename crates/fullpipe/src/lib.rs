@@ -7,6 +7,7 @@ pub mod advice;
 pub use fullpipe_analysis as analysis;
 pub use fullpipe_base as base;
 pub mod capture;
+pub mod captured;
 pub use fullpipe_linux::doctor;
 pub mod engine;
 pub mod experiment;

@@ -16,7 +16,7 @@ mod datagrams;
 mod host;
 mod join;
 mod lines;
-mod meta;
+pub(crate) mod meta;
 mod print;
 mod transfer;
 

@@ -14,6 +14,7 @@ mod analysis_synthetic;
 mod bbr;
 mod beside_loops;
 mod bloat;
+mod captured;
 mod cern;
 mod congestion_cards;
 mod counterfactual;
