@@ -4,7 +4,9 @@ use crate::args::TEMPLATE;
 use crate::choice::{Choice, end};
 use crate::quantity;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fullpipe::base::units::{Rate, Time};
+use fullpipe::captured::Place;
 use fullpipe::observation::Selection;
 use std::path::PathBuf;
 
@@ -22,13 +24,16 @@ Ctrl-C ends the observation, and the answer is from what was seen.";
   fullpipe diagnose 10.0.0.1:43210 10.0.0.2:22   one connection: own end, other end
   fullpipe diagnose --dst example.org --save slow   keep trace and report for `fullpipe report slow`
   fullpipe diagnose 192.0.2.7:443                those to one end
+  fullpipe diagnose slow.pcapng                  the busiest connection of a capture
+  ssh HOST tcpdump -s 128 -w - port 443 | fullpipe diagnose -
   fullpipe diagnose iperf.json nstat.txt         texts of somebody else, one verdict from all
   iperf3 -c 192.0.2.7 | fullpipe diagnose -      the output of a measurement
   fullpipe diagnose ss.txt --every 100ms         looks that `ss -tinm` has printed
   fullpipe diagnose --port 5201 --with slow      with what the other end has kept
   fullpipe diagnose --dst 192.0.2.7 --advise --rate 1Gbit   what to set, proved on a twin of the connection\n\n")]
 pub struct DiagnoseArguments {
-    /// Files with texts that somebody has pasted (- is standard input): `ss -tin` once or again and again, iperf3 with or
+    /// Captured packets (pcap, pcapng, also .gz and .zst; several files of one capture, in their order). Or
+    /// files with texts that somebody has pasted (- is standard input): `ss -tin` once or again and again, iperf3 with or
     /// without -J, nuttcp, nstat, netstat -s, `tc -s qdisc`, `ethtool -S`, `ethtool -g`. Or the other end of a connection; or
     /// both ends: own address and port, then those of the other host
     #[arg(value_name = "FILE|ENDS", num_args = 0..)]
@@ -60,6 +65,9 @@ pub struct DiagnoseArguments {
     /// Rate of the path, such as 1Gbit, where you know it [default: as far as the connection shows it]
     #[arg(long, value_name = "RATE", value_parser = quantity::rate, requires = "advise")]
     pub rate: Option<Rate>,
+    /// Place of a capture, where its packets do not show it [default: found from the packets]
+    #[arg(long, value_name = "PLACE", value_parser = place())]
+    pub at: Option<Place>,
     /// Show no progress and no notes
     #[arg(long, short)]
     pub quiet: bool,
@@ -75,7 +83,45 @@ fn length(text: &str) -> Result<Time, String> {
     long.then_some(time).ok_or_else(|| format!("at least {} ms", SHORTEST.as_us() / 1000))
 }
 
+/// Names of places.
+fn place() -> impl TypedValueParser<Value = Place> {
+    const ALL: [Place; 3] = [Place::Sender, Place::Receiver, Place::Middle];
+    let named = |name: String| ALL.into_iter().find(|own| own.name() == name);
+    PossibleValuesParser::new(ALL.map(Place::name))
+        .map(move |name| named(name).unwrap_or(Place::Sender))
+}
+
 impl DiagnoseArguments {
+    /// Refuses options that only captures have.
+    ///
+    /// # Errors
+    /// One of them is there.
+    pub fn check_texts(&self) -> Result<(), String> {
+        match self.at {
+            Some(_) => {
+                Err("--at is the place of a capture: name a file of captured packets".into())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses options that captures do not have.
+    ///
+    /// # Errors
+    /// One of them is there.
+    pub fn check_captures(&self) -> Result<(), String> {
+        let others = [
+            ("--advise", self.advise),
+            ("--with", self.with.is_some()),
+            ("--pid", self.choice.pid.is_some()),
+            ("--netns", self.choice.netns.is_some()),
+        ];
+        match others.into_iter().find(|(_, is_there)| *is_there) {
+            Some((name, _)) => Err(format!("{name} is for live connections, not for a capture")),
+            None => Ok(()),
+        }
+    }
+
     /// Checks what clap cannot.
     ///
     /// # Errors

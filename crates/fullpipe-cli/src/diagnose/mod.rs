@@ -1,6 +1,9 @@
-//! `fullpipe diagnose`: what limits a live connection, from the sockets of this host.
+//! `fullpipe diagnose`: what limits a live connection, a captured one, or one of which somebody has pasted a text.
 
 mod advising;
+mod captured;
+mod captured_text;
+mod inputs;
 mod pasted;
 mod pasted_text;
 pub(crate) mod search;
@@ -36,9 +39,14 @@ pub fn diagnose(arguments: &DiagnoseArguments, output: &Output) -> Result<(), Fa
     interrupt::listen(STOPPING)?;
 
     let (started, clock) = (SystemTime::now(), Instant::now());
-    let mut texts = match arguments.files() {
-        files if files.is_empty() => None,
-        files => Some(pasted::Texts::read(&files, arguments)?),
+    let files = inputs::Inputs::open(&arguments.files())?;
+    if files.are_captures()? {
+        return captured::answer(&files, arguments, output, place.as_ref());
+    }
+    arguments.check_texts().map_err(Failure::Input)?;
+    let mut texts = match files.all() {
+        [] => None,
+        all => Some(pasted::Texts::read(all, arguments)?),
     };
     let watched = match &mut texts {
         None => search::observe(arguments)?,

@@ -5,15 +5,13 @@ use super::search::Watched;
 use crate::diagnose_arguments::DiagnoseArguments;
 use crate::failure::Failure;
 use crate::output::Output;
+use fullpipe::captured::Input;
 use fullpipe::observation::{self, Judged, Manner, Observation, live};
 use fullpipe::pasted::{self, Answer, KINDS, Named};
 use fullpipe::trace::recording::Recording;
 use std::io::Read;
-use std::path::PathBuf;
 use std::time::Duration;
 
-/// Name of standard input in messages.
-const STDIN: &str = "standard input";
 /// Largest text that is read, bytes.
 const LARGEST: u64 = 256 << 20;
 
@@ -25,15 +23,15 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Reads files, or standard input ("-").
+    /// Reads files.
     ///
     /// # Errors
     /// A file cannot be read, or nothing known is in any of them.
-    pub fn read(files: &[PathBuf], arguments: &DiagnoseArguments) -> Result<Texts, Failure> {
+    pub fn read(files: &[Input], arguments: &DiagnoseArguments) -> Result<Texts, Failure> {
         let mut texts = Vec::new();
         for file in files {
-            let (name, bytes) = bytes(file)?;
-            texts.push(Named::new(&name, String::from_utf8_lossy(&bytes).into_owned()));
+            let bytes = bytes(file)?;
+            texts.push(Named::new(&file.name, String::from_utf8_lossy(&bytes).into_owned()));
         }
         if let Some(own) = texts.iter().find(|own| own.text.is_empty()) {
             let why = match own.text.cut_off {
@@ -41,7 +39,10 @@ impl Texts {
                     "{}: its JSON ends too early, at line {line}: paste the whole document",
                     own.name
                 ),
-                None => format!("{} has none of what is read here: {KINDS}", own.name),
+                None => format!(
+                    "{} has none of what is read here: captured packets (pcap, pcapng), {KINDS}",
+                    own.name
+                ),
             };
             return Err(Failure::Input(why));
         }
@@ -131,17 +132,11 @@ fn observe(own: &Named, arguments: &DiagnoseArguments) -> Option<Observation> {
     Some(Observation { followed, recording, judged, manner })
 }
 
-/// Name and bytes of a file.
-fn bytes(file: &PathBuf) -> Result<(String, Vec<u8>), Failure> {
-    let is_stdin = file.as_os_str() == "-";
-    let name = if is_stdin { STDIN.into() } else { file.display().to_string() };
+/// Bytes of a file.
+fn bytes(file: &Input) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    let read = match is_stdin {
-        true => std::io::stdin().take(LARGEST).read_to_end(&mut bytes),
-        false => {
-            std::fs::File::open(file).and_then(|own| own.take(LARGEST).read_to_end(&mut bytes))
-        }
-    };
-    read.map_err(|why| Failure::Input(format!("{name}: {why}")))?;
-    Ok((name, bytes))
+    let read = std::fs::File::open(&file.path);
+    let read = read.and_then(|own| own.take(LARGEST).read_to_end(&mut bytes));
+    read.map_err(|why| Failure::Input(format!("{}: {why}", file.name)))?;
+    Ok(bytes)
 }

@@ -103,7 +103,7 @@ pub(super) fn answer(run: &Run) -> String {
 }
 
 /// Whether the path is full, so that nothing is wrong.
-fn is_full(run: &Run) -> bool {
+pub(super) fn is_full(run: &Run) -> bool {
     run.headline.as_ref().is_some_and(|own| own.grade == Grade::Full)
 }
 

@@ -3,6 +3,7 @@
 mod advise;
 mod capture;
 mod capture_tools;
+mod captured;
 mod common;
 mod datagram_readers;
 mod diagnose;
