@@ -316,7 +316,10 @@ mod tests {
         out
     }
 
-    fn frames(bytes: Vec<u8>) -> Result<(Vec<(Time, usize, u32)>, Ending), String> {
+    /// Time, kept bytes and length of each packet.
+    type Frames = Vec<(Time, usize, u32)>;
+
+    fn frames(bytes: Vec<u8>) -> Result<(Frames, Ending), String> {
         let mut all = Vec::new();
         let ending = read(io::Cursor::new(bytes), &mut |own| {
             all.push((own.time, own.bytes.len(), own.length));

@@ -27,7 +27,7 @@ const CLOCKED: f64 = 0.45;
 /// is free.
 const DIPS: f64 = 0.7;
 /// Part below which the sender rests between its bursts: a buffer that is filled again never runs that empty.
-const RESTS: f64 = 0.25;
+pub const RESTS: f64 = 0.25;
 /// Packets in flight from which on a fall is no single packet.
 const MANY: f64 = 8.0;
 

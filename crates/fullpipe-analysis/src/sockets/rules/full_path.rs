@@ -23,8 +23,6 @@ pub const CUT: f64 = 1.3;
 const LONG: f64 = 3.2;
 /// Time that packets wait in rows of a text from which on a queue holds them, us.
 const LEAST_US: f64 = 1_000.0;
-/// Share of time in which cwnd is full below which a captured flow does not fill its path.
-const FILLS: f64 = 0.5;
 /// Share of segments sent again from which on a captured flow is not healthy.
 const MANY: f64 = 0.05;
 /// Segments of an ACK from which on the receiver joins packets that wait: its CPU may be the bottleneck.
@@ -48,9 +46,10 @@ fn find(facts: &Facts) -> Option<Verdict> {
         return None;
     }
 
-    // In a capture cwnd is derived, and RTT has the sender's own queue: a full path fills cwnd, and loses few packets.
-    let is_captured = facts.pasted.wire.is_some();
-    if is_captured && (facts.main.cwnd_full < FILLS || facts.loss.share >= MANY) {
+    // Packets of a program's bursts wait in a queue, too, which runs empty between them.
+    let rests = facts.pasted.wire.is_some_and(|own| own.flight_dips < super::flat_flight::RESTS);
+    let loses = facts.pasted.wire.is_some() && facts.loss.share >= MANY;
+    if rests || loses {
         return None;
     }
 
