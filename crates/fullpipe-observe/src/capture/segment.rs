@@ -23,17 +23,17 @@ const LARGEST_SCALE: u8 = 14;
 /// Flags of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// It opens the connection.
+    /// SYN: opens the connection.
     pub syn: bool,
-    /// It ends its sender's stream.
+    /// FIN: ends the stream of its sender.
     pub fin: bool,
-    /// It breaks the connection off.
+    /// RST: breaks the connection off.
     pub rst: bool,
-    /// It acknowledges.
+    /// ACK: acknowledges.
     pub ack: bool,
-    /// Its data should not wait.
+    /// PSH: data that should not wait.
     pub psh: bool,
-    /// Its sender has seen a mark of congestion.
+    /// ECE: reports a mark of congestion.
     pub ece: bool,
 }
 
