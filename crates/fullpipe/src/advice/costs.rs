@@ -2,6 +2,7 @@
 
 use super::Case;
 use super::answer::unequal;
+use super::candidates::buffers::{SIDES, Side};
 use super::candidates::{MOST_CONNECTIONS, MOST_TRIED, black_hole, most};
 use super::case::{alone_for, left};
 use super::change::{Change, Rank};
@@ -137,22 +138,21 @@ fn in_its_place(found: &Found) -> Option<String> {
 
 /// Sentences that say that a smaller buffer holds other connections back.
 fn capped(case: &Case, changes: &[&Change]) -> Vec<String> {
-    let of_end = |end: usize| {
-        let (name, option) =
-            [("tcp_wmem", "SO_SNDBUF"), ("tcp_rmem", "SO_RCVBUF")].into_iter().nth(end)?;
-        let own = changes.iter().find(|own| own.setting.ends_with(name))?;
-        let hosts = case.hosts(end);
+    let of_side = |side: &Side| {
+        let own = changes.iter().find(|own| own.setting == side.tuned)?;
+        let hosts = case.hosts(side.end);
         let (host, today) = hosts.into_iter().find(|(name, _)| *name == own.whose)?;
-        let sysctl = &today.config.sysctl;
-        let today = if end == 0 { sysctl.tcp_wmem } else { sysctl.tcp_rmem };
-        (most(own)? < today[2]).then(|| {
+        let [.., largest] = (side.sizes)(&today.config.sysctl);
+        let name = side.tuned.rsplit('.').next().unwrap_or(side.tuned);
+        (most(own)? < largest).then(|| {
             format!(
                 "The smaller {name} bounds every connection to {host}, also those on longer paths. A program can ask for it \
-                 by {option} instead."
+                 by {} instead.",
+                side.option
             )
         })
     };
-    (0..2).filter_map(of_end).collect()
+    SIDES.iter().filter_map(of_side).collect()
 }
 
 /// Sentence on a flow with a pace for the time in which others share its path.

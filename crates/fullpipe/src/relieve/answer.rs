@@ -238,11 +238,7 @@ fn table(out: &mut String, run: &Run) {
     for own in gaining {
         row(out, &own.label, Some(own));
     }
-    list(
-        out,
-        "Rates are of acknowledged payload over the whole transfer",
-        rates_of(run).into_iter(),
-    );
+    list(out, RATES, rates_of(run).into_iter());
     if run.message_ms.is_some() {
         list(out, "Times of messages are", std::iter::once("medians".to_string()));
     }
@@ -254,6 +250,9 @@ fn table(out: &mut String, run: &Run) {
     let left = others.iter().filter(|own| is_left(own));
     list(out, "Not tried", left.map(|own| lower(&own.label)));
 }
+
+/// Beginning of the sentence that says whose rates are shown.
+pub(super) const RATES: &str = "Rates are of acknowledged payload over the whole transfer";
 
 /// "flow bulk and its 3 copies"; none for a run without a flow.
 pub(super) fn rates_of(run: &Run) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Page with a bar for the gain of each relief alone; it needs no network and draws without scripts.
 
-use super::answer::{length, longest, rates_of};
+use super::answer::{RATES, length, longest, rates_of};
 use super::document::{Relieved, Run, Tried};
 use crate::analysis::rules::by_code;
 use crate::analysis::words::{lower, ms};
@@ -94,11 +94,7 @@ fn bars(out: &mut String, own: &Run, mbit: f64) {
     }
     out.push_str("</tbody></table>");
     if let Some(whose) = rates_of(own) {
-        let _ = write!(
-            out,
-            "<p class=\"quiet\">Rates are of acknowledged payload over the whole transfer: {}.</p>",
-            text(&whose)
-        );
+        let _ = write!(out, "<p class=\"quiet\">{RATES}: {}.</p>", text(&whose));
     }
     let others: Vec<String> = others.iter().map(|(tried, ..)| lower(&tried.label)).collect();
     if !others.is_empty() {

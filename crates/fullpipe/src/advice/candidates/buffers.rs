@@ -15,21 +15,24 @@ use crate::scenario::config::{Sysctl, System};
 use crate::sizing::sizes::{UNEVEN, with_headroom};
 
 /// A buffer of sockets: the send buffer or the receive buffer.
-struct Side {
+pub struct Side {
     /// 0 of the sending host, 1 of the receiving one.
-    end: usize,
+    pub end: usize,
     scope: Scope,
     /// Key of a flow by which a program asks.
     key: &'static str,
-    option: &'static str,
-    tuned: &'static str,
+    /// Option of sockets by which a program asks.
+    pub option: &'static str,
+    /// Sysctl that bounds the kernel's tuning.
+    pub tuned: &'static str,
     buffer: fn(&Sent) -> &Buffer,
     /// Least, usual and largest size of the sysctl, bytes.
-    sizes: fn(&Sysctl) -> [u64; 3],
+    pub sizes: fn(&Sysctl) -> [u64; 3],
     needs: fn(&Sent) -> Option<Memory>,
 }
 
-const SIDES: [Side; 2] = [
+/// Both buffers, that of the sending host first.
+pub const SIDES: [Side; 2] = [
     Side {
         end: 0,
         scope: Scope::Sender,

@@ -3,7 +3,7 @@
 //! [`cure`] is all of them at once, the beginning of the method. [`remedies`] are those for the first limit of a run.
 
 pub mod black_hole;
-mod buffers;
+pub(super) mod buffers;
 mod datagrams;
 mod exchange;
 mod faults;
