@@ -38,6 +38,11 @@ const EMPTIES: f64 = 0.01;
 const SOCKET: &str =
     "`ss -tinm` of the sender while it sends: notsent, sndbuf_limited, skmem, pacing_rate";
 
+/// Remedy of a send buffer whose size nothing shows.
+const LARGER_BUFFER: &str = "Raise the maximum of net.ipv4.tcp_wmem of the sender, and let its program ask for no SO_SNDBUF";
+/// Remedy of a program that writes little.
+const MORE_DATA: &str = "Let the program write more, or in larger pieces";
+
 /// Most points where the window is not known: it may as well be the cause.
 const UNKNOWN: f64 = 0.25;
 
@@ -78,39 +83,23 @@ fn named(facts: &Facts) -> Option<Verdict> {
         ))
     };
     let certain = between(wire.flight_spread, even, even / 3.0);
-    if dips && wire.flight_dips < RESTS {
-        return Some(
-            found("app_write", "The sending program", 0.5 + 0.2 * certain)
-                .because(format!(
-                    "it sends in bursts: in the median round trip packets in flight fall to {} of their most",
-                    share(wire.flight_dips)
-                ))
-                .remedy("Let the program write more, or in larger pieces")
-                .twins(&["cpu_sender", "turns"], SOCKET),
-        );
-    }
-    if dips {
-        return Some(
-            found("sndbuf", "The send buffer", 0.6 + 0.2 * certain)
-                .because(format!(
-                    "in the median round trip packets in flight fall to {} of their most, and are filled up again",
-                    share(wire.flight_dips)
-                ))
-                .remedy("Raise the maximum of net.ipv4.tcp_wmem of the sender, and let its program ask for no SO_SNDBUF")
-                .twins(&["tx_ring", "app_write"], SOCKET),
-        );
-    }
-    let partial = share(wire.partial);
-    Some(match (wire.clocked, wire.partial >= EMPTIES) {
-        (Some(clocked), _) if clocked >= CLOCKED => found("sndbuf", "The send buffer", 0.45)
+    let buffer = |points| found("sndbuf", "The send buffer", points).remedy(LARGER_BUFFER);
+    let program = |points| found("app_write", "The sending program", points).remedy(MORE_DATA);
+    let [fall, partial] = [wire.flight_dips, wire.partial].map(share);
+    Some(match wire.clocked.filter(|own| *own >= CLOCKED) {
+        _ if dips && wire.flight_dips < RESTS => program(0.5 + 0.2 * certain)
+            .because(format!("it sends in bursts: in the median round trip packets in flight fall to {fall} of their most"))
+            .twins(&["cpu_sender", "turns"], SOCKET),
+        _ if dips => buffer(0.6 + 0.2 * certain)
+            .because(format!("in the median round trip packets in flight fall to {fall} of their most, and are filled up again"))
+            .twins(&["tx_ring", "app_write"], SOCKET),
+        Some(clocked) => buffer(0.45)
             .because(format!("{} of the bursts begin right behind an ACK", share(clocked)))
-            .remedy("Raise the maximum of net.ipv4.tcp_wmem of the sender, and let its program ask for no SO_SNDBUF")
             .twins(&["tx_ring", "nic"], SOCKET),
-        (_, true) => found("app_write", "The sending program", 0.5 + 0.15 * certain)
+        None if wire.partial >= EMPTIES => program(0.5 + 0.15 * certain)
             .because(format!("{partial} of the packets are below a full segment: the socket runs empty"))
-            .remedy("Let the program write more, or in larger pieces")
             .twins(&["cpu_sender", "pacing"], SOCKET),
-        (_, false) => found("pacing", "A pace, or the card of the sender,", 0.45 + 0.1 * certain)
+        None => found("pacing", "A pace, or the card of the sender,", 0.45 + 0.1 * certain)
             .because("every packet is a full segment: the socket does not run empty")
             .remedy("Look at the sender for a pace (pacing_rate in `ss -tin`, fq maxrate, tc), and at the speed of its card (ethtool)")
             .twins(&["nic", "tx_ring", "cpu_sender"], SOCKET),
