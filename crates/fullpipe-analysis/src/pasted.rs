@@ -75,12 +75,8 @@ pub struct Wire {
     pub clocked: Option<f64>,
     /// Share of packets with data that hold less than one full segment (0 to 1).
     pub partial: f64,
-    /// Whether packets may hold several segments, as a host hands them to its card.
-    pub joined: bool,
     /// Whether both directions of the handshake were captured, so that windows are known.
     pub knows_windows: bool,
-    /// Share of data that was acknowledged and never captured (0 to 1).
-    pub missed: f64,
 }
 
 impl Pasted {

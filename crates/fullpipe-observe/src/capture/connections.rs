@@ -11,7 +11,7 @@ const REMEMBERED: usize = 32;
 /// Longest time between a packet and a copy of it, which may wait in a queue between two interfaces.
 const COPY: Time = Time::ms(100);
 
-/// The part of a connection that one end sends.
+/// Packets of a connection that one end sends.
 #[derive(Clone, Debug, Default)]
 pub struct Way {
     /// Packets, without copies.
@@ -24,12 +24,8 @@ pub struct Way {
     pub late_packets: u64,
     /// Bytes that came again.
     pub again: u64,
-    /// Bytes in holes that were filled later.
-    pub filled: u64,
     /// Packets that were captured twice: a mirror of both directions, several interfaces, or a driver.
     pub copies: u64,
-    /// Pure ACKs.
-    pub acks: u64,
     /// ACKs with SACK blocks.
     pub sack_acks: u64,
     /// Windows of 0 bytes, but for those of RST.
@@ -40,8 +36,6 @@ pub struct Way {
     pub largest: u32,
     /// Options of its SYN; none where no SYN was captured.
     pub offer: Option<Offer>,
-    /// SYNs.
-    pub syns: u64,
     /// Whether it sent FIN.
     pub fin: bool,
     /// Whether it sent RST.
@@ -73,6 +67,41 @@ impl Way {
     pub fn unique(&self) -> u64 {
         self.bytes - self.again
     }
+
+    /// Whether a packet was captured before: a retransmission has another identification.
+    fn is_copy(&mut self, segment: &Segment) -> bool {
+        let is_elsewhere = *self.interface.get_or_insert(segment.interface) != segment.interface;
+        let is_copy = if is_elsewhere { !self.is_new(segment) } else { self.was_seen(segment) };
+        self.copies += u64::from(is_copy);
+        is_copy
+    }
+
+    /// Whether a segment has data or an acknowledgment beyond all before.
+    fn is_new(&self, segment: &Segment) -> bool {
+        let end = self.numbers.clone().of(segment.seq.wrapping_add(segment.len));
+        let is_beyond = self.stream.top().is_none_or(|top| end > top);
+        let newer = segment.ack.wrapping_sub(self.acked) as i32 > 0;
+        (segment.takes() > 0 && is_beyond) || (segment.takes() == 0 && newer)
+    }
+
+    /// Whether the last packets have one with its identification and fields.
+    fn was_seen(&mut self, segment: &Segment) -> bool {
+        let Some(id) = segment.id.filter(|id| *id != 0) else { return false };
+        let stamp = segment.stamps.map_or(0, |own| own.value);
+        let fields = [segment.seq, segment.ack, segment.len, u32::from(segment.window), stamp];
+        let signature = fields
+            .into_iter()
+            .fold(mixed(u64::from(id)), |sum, own| mixed(sum.wrapping_add(u64::from(own))));
+        let is_near = |then: Time| segment.time.saturating_sub(then) <= COPY;
+        if self.last.iter().any(|(it, then)| *it == signature && is_near(*then)) {
+            return true;
+        }
+        if self.last.len() == REMEMBERED {
+            self.last.pop_front();
+        }
+        self.last.push_back((signature, segment.time));
+        false
+    }
 }
 
 /// A connection.
@@ -84,7 +113,7 @@ pub struct Connection {
     pub first: Time,
     /// Time of its last packet.
     pub last: Time,
-    /// What each end sends.
+    /// Data and ACKs of each end.
     pub ways: [Way; 2],
     /// Times of SYN, SYN-ACK and the ACK behind it.
     pub handshake: [Option<Time>; 3],
@@ -136,7 +165,7 @@ impl Connection {
     fn add(&mut self, segment: &Segment) -> bool {
         let way = self.way_of(segment);
         self.last = self.last.max(segment.time);
-        if is_copy(&mut self.ways[way], segment) {
+        if self.ways[way].is_copy(segment) {
             return false;
         }
         self.shake_hands(way, segment);
@@ -164,43 +193,6 @@ impl Connection {
     }
 }
 
-/// Whether a packet was captured before: a retransmission has another identification.
-fn is_copy(own: &mut Way, segment: &Segment) -> bool {
-    let is_elsewhere = *own.interface.get_or_insert(segment.interface) != segment.interface;
-    let is_copy = if is_elsewhere { !own.is_new(segment) } else { own.was_seen(segment) };
-    own.copies += u64::from(is_copy);
-    is_copy
-}
-
-impl Way {
-    /// Whether a segment has data or an acknowledgment beyond all before.
-    fn is_new(&self, segment: &Segment) -> bool {
-        let end = self.numbers.clone().of(segment.seq.wrapping_add(segment.len));
-        let is_beyond = self.stream.top().is_none_or(|top| end > top);
-        let newer = segment.ack.wrapping_sub(self.acked) as i32 > 0;
-        (segment.takes() > 0 && is_beyond) || (segment.takes() == 0 && newer)
-    }
-
-    /// Whether the last packets have one with its identification and fields.
-    fn was_seen(&mut self, segment: &Segment) -> bool {
-        let Some(id) = segment.id.filter(|id| *id != 0) else { return false };
-        let stamp = segment.stamps.map_or(0, |own| own.value);
-        let fields = [segment.seq, segment.ack, segment.len, u32::from(segment.window), stamp];
-        let signature = fields
-            .into_iter()
-            .fold(mixed(u64::from(id)), |sum, own| mixed(sum.wrapping_add(u64::from(own))));
-        let is_near = |then: Time| segment.time.saturating_sub(then) <= COPY;
-        if self.last.iter().any(|(it, then)| *it == signature && is_near(*then)) {
-            return true;
-        }
-        if self.last.len() == REMEMBERED {
-            self.last.pop_front();
-        }
-        self.last.push_back((signature, segment.time));
-        false
-    }
-}
-
 /// A number whose bits all depend on those of another one (the finalizer of SplitMix64).
 fn mixed(own: u64) -> u64 {
     let own = own.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -212,14 +204,11 @@ fn mixed(own: u64) -> u64 {
 fn count(own: &mut Way, segment: &Segment) {
     let flags = segment.flags;
     own.packets += 1;
-    own.syns += u64::from(flags.syn);
     own.fin |= flags.fin;
     own.rst |= flags.rst;
     own.stamps |= segment.stamps.is_some();
     own.options_cut |= segment.options_cut;
     own.offer = own.offer.or(segment.offer);
-    let is_pure = flags.ack && segment.takes() == 0 && !flags.rst;
-    own.acks += u64::from(is_pure);
     own.sack_acks += u64::from(!segment.sacks.blocks().is_empty());
     if flags.ack && (own.packets == 1 || segment.ack.wrapping_sub(own.acked) as i32 > 0) {
         own.acked = segment.ack;
@@ -241,7 +230,6 @@ fn data(own: &mut Way, segment: &Segment) {
     own.bytes += u64::from(segment.len);
     own.largest = own.largest.max(segment.len);
     own.again += added.again;
-    own.filled += added.filled;
     if added.again + added.filled > 0 {
         own.late_packets += 1;
         // An ACK of what was sent twice measures nothing (Karn).
@@ -321,29 +309,10 @@ impl Connections {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::segment::{Flags, Sacks};
-    use std::net::Ipv4Addr;
+    use crate::capture::segment::{Flags, sample};
 
     fn segment(us: u64, from: u16, seq: u32, len: u32) -> Segment {
-        let end = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        Segment {
-            time: Time::us(us),
-            ends: [end(from), end(3 - from)],
-            network: 0,
-            seq,
-            ack: 0,
-            flags: Flags { ack: true, ..Flags::default() },
-            window: 100,
-            len,
-            id: Some(us as u16 + 1),
-            ttl: 64,
-            ecn: 0,
-            stamps: None,
-            sacks: Sacks::default(),
-            offer: None,
-            options_cut: false,
-            interface: 0,
-        }
+        Segment { id: Some(us as u16 + 1), ..sample(us, from, seq, len) }
     }
 
     fn syn(us: u64, from: u16, is_answer: bool) -> Segment {

@@ -75,7 +75,7 @@ pub struct Frame<'a> {
     pub length: u32,
 }
 
-/// What a file says beside its packets.
+/// Facts of a file beside its packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ending {
     /// Packets that the capturing host dropped, where the file says.

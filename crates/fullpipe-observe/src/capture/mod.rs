@@ -8,6 +8,8 @@
 //! | `sequence.rs` | sequence numbers without wrap, and the parts of a stream that were seen |
 //! | `connections.rs` | all connections of a capture, with counts |
 //! | `place.rs` | the place of the capture on the path |
+//! | `parts.rs` | parts of a stream, in their order and apart |
+//! | `rounds.rs` | round trips of a connection |
 //! | `timeline.rs` | one connection over time, as its sender saw it: rows of a trace |
 //! | `echo.rs` | the moments at which ACKs reached a sender that is far from the capture |
 //!
@@ -18,7 +20,9 @@ pub mod connections;
 mod echo;
 pub mod file;
 pub mod frame;
+mod parts;
 pub mod place;
+pub mod rounds;
 pub mod segment;
 pub mod sequence;
 pub mod timeline;

@@ -31,10 +31,6 @@ pub struct Flags {
     pub rst: bool,
     /// ACK: acknowledges.
     pub ack: bool,
-    /// PSH: data that should not wait.
-    pub psh: bool,
-    /// ECE: reports a mark of congestion.
-    pub ece: bool,
 }
 
 /// SACK blocks: first byte of each, and the byte behind its last one.
@@ -92,10 +88,6 @@ pub struct Segment {
     pub len: u32,
     /// Identification of IPv4.
     pub id: Option<u16>,
-    /// TTL or hop limit.
-    pub ttl: u8,
-    /// Codepoint of ECN (0 to 3).
-    pub ecn: u8,
     /// Timestamps.
     pub stamps: Option<Stamps>,
     /// SACK blocks.
@@ -129,8 +121,7 @@ pub fn segment(time: Time, packet: &Packet) -> Option<Segment> {
     }
     let bits = fields[13];
     let is = |bit: u8| bits & bit != 0;
-    let flags =
-        Flags { syn: is(2), fin: is(1), rst: is(4), ack: is(0x10), psh: is(8), ece: is(0x40) };
+    let flags = Flags { syn: is(2), fin: is(1), rst: is(4), ack: is(0x10) };
     let mut own = Segment {
         time,
         ends: [
@@ -144,8 +135,6 @@ pub fn segment(time: Time, packet: &Packet) -> Option<Segment> {
         window: short(14),
         len: packet.length.checked_sub(header as u32)?,
         id: packet.id,
-        ttl: packet.ttl,
-        ecn: packet.ecn,
         stamps: None,
         sacks: Sacks::default(),
         offer: flags.syn.then(Offer::default),
@@ -199,6 +188,28 @@ fn option(kind: u8, value: &[u8], own: &mut Segment) {
                 _ => {}
             }
         }
+    }
+}
+
+/// A plain segment from the end with that port, 1 or 2.
+#[cfg(test)]
+pub(super) fn sample(us: u64, from: u16, seq: u32, len: u32) -> Segment {
+    let end = |port| SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, port));
+    Segment {
+        time: Time::us(us),
+        ends: [end(from), end(3 - from)],
+        network: 0,
+        seq,
+        ack: 0,
+        flags: Flags { ack: true, ..Flags::default() },
+        window: 100,
+        len,
+        id: None,
+        stamps: None,
+        sacks: Sacks::default(),
+        offer: None,
+        options_cut: false,
+        interface: 0,
     }
 }
 

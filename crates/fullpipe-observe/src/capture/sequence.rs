@@ -1,4 +1,6 @@
-//! Sequence numbers without wrap, and the parts of a stream that were seen.
+//! Sequence numbers without wrap, and the bytes of a stream that were seen.
+
+use super::parts::Parts;
 
 /// Number of the first byte that is seen; earlier ones may follow.
 const BEGIN: u64 = 1 << 40;
@@ -43,18 +45,13 @@ pub struct Stream {
     /// End of the last byte; none before the first one.
     top: Option<u64>,
     /// Parts before it that were not seen, in their order.
-    holes: Vec<[u64; 2]>,
+    holes: Parts,
 }
 
 impl Stream {
     /// End of the last byte.
     pub fn top(&self) -> Option<u64> {
         self.top
-    }
-
-    /// Bytes in holes.
-    pub fn missing(&self) -> u64 {
-        self.holes.iter().map(|[from, to]| to - from).sum()
     }
 
     /// Adds the bytes from one number to another.
@@ -68,33 +65,15 @@ impl Stream {
             added.skipped = from.saturating_sub(top);
         }
         if from > top {
-            if self.holes.len() == MOST_HOLES {
-                self.holes.remove(0);
+            if self.holes.count() == MOST_HOLES {
+                self.holes.forget_first();
             }
-            self.holes.push([top, from]);
-        } else if !self.holes.is_empty() {
-            added.filled = self.fill(from, to);
+            self.holes.insert(top, from);
+        } else {
+            added.filled = self.holes.take_out(from, to);
         }
         added.again = length - added.new - added.filled;
         added
-    }
-
-    /// Closes the parts of holes between two numbers; returns their bytes.
-    fn fill(&mut self, from: u64, to: u64) -> u64 {
-        let first = self.holes.partition_point(|hole| hole[1] <= from);
-        let last = self.holes.partition_point(|hole| hole[0] < to);
-        if first >= last {
-            return 0;
-        }
-        let mut left = Vec::new();
-        let mut filled = 0;
-        for [begin, end] in self.holes.drain(first..last) {
-            filled += end.min(to) - begin.max(from);
-            let parts = [[begin, from.max(begin).min(end)], [to.min(end).max(begin), end]];
-            left.extend(parts.into_iter().filter(|[begin, end]| begin < end));
-        }
-        self.holes.splice(first..first, left);
-        filled
     }
 }
 
@@ -118,10 +97,10 @@ mod tests {
         let added = |new, filled, again, skipped| Added { new, filled, again, skipped };
         assert_eq!(own.add(0, 10), added(10, 0, 0, 0));
         assert_eq!(own.add(20, 30), added(10, 0, 0, 10));
-        assert_eq!(own.missing(), 10);
+        assert_eq!(own.holes.bytes(), 10);
         assert_eq!(own.add(12, 15), added(0, 3, 0, 0));
         assert_eq!(own.add(5, 25), added(0, 7, 13, 0));
-        assert_eq!(own.missing(), 0);
+        assert_eq!(own.holes.bytes(), 0);
         assert_eq!(own.add(25, 40), added(10, 0, 5, 0));
         assert_eq!(own.top(), Some(40));
     }
@@ -143,7 +122,7 @@ mod tests {
                 prop_assert!(added.again >= before);
                 let top = *seen.last().expect("a byte") + 1;
                 prop_assert_eq!(own.top(), Some(top));
-                prop_assert!(own.missing() <= top - start - seen.len() as u64);
+                prop_assert!(own.holes.bytes() <= top - start - seen.len() as u64);
             }
         }
     }

@@ -6,7 +6,9 @@
 //! - ssthresh is known only where a loss, or an end of slow start without one, shows it.
 
 use super::echo::Echo;
+use super::parts::Parts;
 use super::place::Place;
+use super::rounds::{Moment, Round, Rounds};
 use super::segment::Segment;
 use super::sequence::Numbers;
 use crate::flow::{FlowState, SendingEnd};
@@ -28,9 +30,6 @@ const TSO: u64 = 65_536;
 const LEAVES: f64 = 0.7;
 /// Silence from which on a retransmission follows a timeout: Linux's least RTO.
 const SILENCE: Time = Time::ms(200);
-/// Growth of a round of slow start, and of one that has left it.
-const DOUBLES: f64 = 1.5;
-const LEFT: f64 = 1.2;
 /// Segments on their way that are remembered. Where the other direction was not captured nothing acknowledges them.
 const MOST_SENT: usize = 1 << 21;
 /// Parts of a stream that are remembered; of more the first ones are joined.
@@ -59,28 +58,6 @@ pub struct Setup {
     pub lasts: Time,
 }
 
-impl Setup {
-    /// Time between two rows.
-    pub fn step(&self) -> Time {
-        Time(STEP.0.max(self.lasts.0.div_ceil(MOST_ROWS)))
-    }
-}
-
-/// A round trip of a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Round {
-    /// End, seconds since the first packet.
-    pub at_s: f64,
-    /// Most packets in flight.
-    pub most: f64,
-    /// Fewest packets in flight, at the arrival of ACKs.
-    pub least: f64,
-    /// Whether something was sent again.
-    pub lossy: bool,
-    /// Share of the time in which the receiver's window stopped it (0 to 1).
-    pub stopped: f64,
-}
-
 /// Facts that packets show and sockets do not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Packets {
@@ -98,8 +75,6 @@ pub struct Packets {
     pub packets: u64,
     /// Packets of these that hold no more than one segment, and less than a full one.
     pub partial: u64,
-    /// Packets of these with PSH.
-    pub pushed: u64,
 }
 
 /// A segment on its way.
@@ -123,9 +98,9 @@ pub struct Timeline {
     nxt: u64,
     window: u64,
     /// Reported by SACK above `una`, in their order.
-    sacked: Vec<[u64; 2]>,
+    sacked: Parts,
     /// Sent again and not acknowledged.
-    resent: Vec<[u64; 2]>,
+    resent: Parts,
     /// Sent, the oldest first.
     sent: VecDeque<Sent>,
     echo: Echo,
@@ -138,13 +113,7 @@ pub struct Timeline {
     timeouts: u16,
     info: TcpInfo,
     clocks: [u64; 2],
-    round_end: u64,
-    round_begin: (Time, u64),
-    round: Round,
-    /// Least RTT of the round, us; 0 before the first one.
-    round_rtt: u32,
-    before: f64,
-    doubled: u32,
+    rounds: Rounds,
     state: FlowState,
     rows: Vec<FlowSample>,
     packets: Packets,
@@ -169,7 +138,7 @@ impl Timeline {
         };
         Timeline {
             setup,
-            step: setup.step(),
+            step: Time(STEP.0.max(setup.lasts.0.div_ceil(MOST_ROWS))),
             now: setup.begin,
             next_row: setup.begin,
             numbers: Numbers::default(),
@@ -177,8 +146,8 @@ impl Timeline {
             una: 0,
             nxt: 0,
             window: 0,
-            sacked: Vec::new(),
-            resent: Vec::new(),
+            sacked: Parts::default(),
+            resent: Parts::default(),
             sent: VecDeque::new(),
             echo: Echo::new(setup.before),
             top: (None, None, Time::ZERO),
@@ -189,12 +158,7 @@ impl Timeline {
             timeouts: 0,
             info,
             clocks: [0; 2],
-            round_end: 0,
-            round_begin: (setup.begin, 0),
-            round: Round::default(),
-            round_rtt: 0,
-            before: 0.0,
-            doubled: 0,
+            rounds: Rounds::default(),
             state: FlowState::new(SendingEnd { bulk: false, accepted: true }),
             rows: Vec::new(),
             packets: Packets::default(),
@@ -215,9 +179,7 @@ impl Timeline {
         }
         self.advance(segment.time);
         let from = self.numbers.of(segment.seq) + u64::from(segment.flags.syn);
-        if self.base.is_none() {
-            (self.base, self.una, self.nxt, self.round_end) = (Some(from), from, from, from);
-        }
+        self.begin_at(from);
         if segment.len > 0 {
             self.send(segment, from, from + u64::from(segment.len));
         }
@@ -235,10 +197,24 @@ impl Timeline {
         }
     }
 
+    /// Time between two rows.
+    pub fn step(&self) -> Time {
+        self.step
+    }
+
     /// Rows of the trace, and facts that packets alone show.
     pub fn finish(mut self) -> (Vec<FlowSample>, Packets) {
         self.row();
+        self.packets.rounds = self.rounds.over();
         (self.rows, self.packets)
+    }
+
+    /// Begins the stream at that byte, unless it has begun.
+    fn begin_at(&mut self, number: u64) {
+        if self.base.is_none() {
+            (self.base, self.una, self.nxt) = (Some(number), number, number);
+            self.rounds.begin_at(number);
+        }
     }
 
     fn send(&mut self, segment: &Segment, from: u64, to: u64) {
@@ -246,7 +222,6 @@ impl Timeline {
         let packets = &mut self.packets;
         packets.packets += 1;
         packets.partial += u64::from(segment.len < self.setup.mss);
-        packets.pushed += u64::from(segment.flags.psh);
         self.info.data_segs_out += segments;
         self.info.bytes_sent += to - from;
 
@@ -302,7 +277,6 @@ impl Timeline {
     fn resend(&mut self, from: u64, to: u64, segments: u64) {
         self.info.total_retrans += segments;
         self.info.bytes_retrans += to - from;
-        self.round.lossy = true;
         let heard = self.last_heard.max(self.last_sent);
         let silence = self.now.saturating_sub(heard);
         let is_timeout = silence >= SILENCE && from <= self.una;
@@ -338,12 +312,10 @@ impl Timeline {
         self.info.segs_in += 1;
         self.info.data_segs_in += u64::from(segment.len > 0);
         let ack = self.numbers.of(segment.ack);
-        if self.base.is_none() {
-            (self.base, self.una, self.nxt, self.round_end) = (Some(ack), ack, ack, ack);
-        }
+        self.begin_at(ack);
         let scale = if segment.flags.syn { 0 } else { self.setup.scale.unwrap_or(0) };
         self.window = u64::from(segment.window) << scale;
-        self.round.least = self.round.least.min(self.in_flight());
+        self.rounds.drains(self.in_flight());
         // What the ACK covers was a hole before its SACK blocks came, if ever.
         if ack > self.una {
             self.cover(ack, time);
@@ -368,7 +340,7 @@ impl Timeline {
             // Blocks beyond what was sent are damage, or packets that the capture has missed.
             if from < to && from >= ack && to <= self.nxt {
                 insert(&mut self.sacked, from, to);
-                take_out(&mut self.resent, from, to);
+                self.resent.take_out(from, to);
             }
         }
     }
@@ -376,10 +348,9 @@ impl Timeline {
     /// Takes a cumulative ACK in.
     fn cover(&mut self, ack: u64, time: Time) {
         // A hole below a SACK that closes without a retransmission was reordering.
-        let top = self.sacked.last().map_or(self.una, |own| own[1]);
-        let hole = first_gap(&self.sacked, self.una, ack.min(top));
-        let hole =
-            hole.filter(|gap| !self.resent.iter().any(|own| own[0] < gap[1] && gap[0] < own[1]));
+        let top = self.sacked.top().unwrap_or(self.una);
+        let hole = self.sacked.first_gap(self.una, ack.min(top));
+        let hole = hole.filter(|gap| !self.resent.overlaps(*gap));
         if let Some([from, _]) = hole
             && self.setup.place == Place::Sender
         {
@@ -387,7 +358,7 @@ impl Timeline {
         }
 
         // Of the segments that an ACK covers the last one measures, unless it was sent again or stood behind a hole.
-        let clean = self.sacked.is_empty() && self.recovery_until.is_none();
+        let clean = self.sacked.count() == 0 && self.recovery_until.is_none();
         let mut last = None;
         while self.sent.front().is_some_and(|own| own.end <= ack) {
             last = self.sent.pop_front();
@@ -399,15 +370,13 @@ impl Timeline {
         }
         self.una = ack;
         self.nxt = self.nxt.max(ack);
-        for parts in [&mut self.sacked, &mut self.resent] {
-            parts.retain(|own| own[1] > ack);
-            parts.iter_mut().for_each(|own| own[0] = own[0].max(ack));
-        }
+        self.sacked.take_out(0, ack);
+        self.resent.take_out(0, ack);
         if self.recovery_until.is_some_and(|end| ack >= end) {
             self.recovery_until = None;
             self.is_loss = false;
         }
-        if ack >= self.round_end {
+        if self.rounds.ends_with(ack) {
             self.end_round(time);
         }
     }
@@ -415,7 +384,7 @@ impl Timeline {
     fn round_trip(&mut self, time: Time) {
         let us = (time.as_ns() / 1000).clamp(1, u64::from(u32::MAX)) as u32;
         self.info.min_rtt = self.info.min_rtt.min(us);
-        self.round_rtt = if self.round_rtt == 0 { us } else { self.round_rtt.min(us) };
+        self.rounds.sample(us);
         if self.info.rtt == 0 {
             self.info.rtt = us;
         }
@@ -427,44 +396,24 @@ impl Timeline {
     }
 
     fn end_round(&mut self, time: Time) {
-        let (begin, stopped) = self.round_begin;
-        let lasts = time.saturating_sub(begin).0.max(1);
-        let stopped = (self.clocks[1] - stopped) as f64 / lasts as f64;
-        let at_s = time.saturating_sub(self.setup.begin).as_secs_f64();
-        let own = Round { at_s, stopped, ..self.round };
-        self.leave_slow_start(&own);
+        let now = Moment { time: time.saturating_sub(self.setup.begin), stopped: self.clocks[1] };
+        let left = self.rounds.next(now, self.nxt, self.in_flight());
+        let is_free = self.info.total_retrans == 0 && self.info.snd_ssthresh == INFINITE_SSTHRESH;
+        if let Some(flight) = left.filter(|_| is_free) {
+            self.info.snd_ssthresh = flight.max(2.0) as u32;
+        }
 
         // Delayed ACKs, and data that waits for its program, lengthen single samples: the least one shows the queue.
-        if self.round_rtt > 0 {
-            (self.info.rtt, self.round_rtt) = (self.round_rtt, 0);
-        }
-        self.before = own.most;
-        self.packets.rounds.push(own);
-        self.round_end = self.nxt;
-        self.round_begin = (time, self.clocks[1]);
-        let flight = self.in_flight();
-        self.round = Round { most: flight, least: flight, ..Round::default() };
-    }
-
-    /// Sets ssthresh where rounds have doubled, and the next one does not.
-    fn leave_slow_start(&mut self, round: &Round) {
-        let free = self.info.total_retrans == 0 && round.stopped < 0.1;
-        let growth = round.most / self.before.max(1.0);
-        if self.info.snd_ssthresh != INFINITE_SSTHRESH || !free || self.before <= 0.0 {
-            return;
-        }
-        if growth >= DOUBLES {
-            self.doubled += 1;
-        } else if growth < LEFT && self.doubled >= 2 {
-            self.info.snd_ssthresh = self.before.max(2.0) as u32;
+        if let Some(us) = self.rounds.take_rtt() {
+            self.info.rtt = us;
         }
     }
 
     /// Packets in flight: those behind the highest SACK, and those sent again.
     fn in_flight(&self) -> f64 {
-        let top = self.sacked.last().map_or(self.una, |own| own[1]);
-        let again: u64 = self.resent.iter().map(|own| own[1] - own[0]).sum();
-        (self.nxt.saturating_sub(top) + again) as f64 / f64::from(self.setup.mss.max(1))
+        let top = self.sacked.top().unwrap_or(self.una);
+        (self.nxt.saturating_sub(top) + self.resent.bytes()) as f64
+            / f64::from(self.setup.mss.max(1))
     }
 
     /// Whether the receiver's window stops the sender now.
@@ -503,8 +452,8 @@ impl Timeline {
     fn update(&mut self) {
         let mss = u64::from(self.setup.mss.max(1));
         let flight = self.in_flight();
-        self.round.most = self.round.most.max(flight);
-        let sacked: u64 = self.sacked.iter().map(|own| own[1] - own[0]).sum();
+        self.rounds.fills(flight);
+        let sacked = self.sacked.bytes();
         let packets = |bytes: u64| bytes.div_ceil(mss).min(u64::from(u32::MAX)) as u32;
         let info = &mut self.info;
         info.unacked = packets(self.nxt - self.una);
@@ -513,8 +462,7 @@ impl Timeline {
         // Without a SACK nothing is known to be lost: a difference is one of rounding.
         let rest = info.unacked - info.sacked;
         info.lost = if sacked > 0 { rest - in_flight.min(rest) } else { 0 };
-        info.retrans = 0;
-        info.snd_cwnd = self.round.most.max(self.before).ceil().max(1.0) as u32;
+        info.snd_cwnd = self.rounds.most().ceil().max(1.0) as u32;
         info.snd_wnd = match self.setup.scale {
             Some(_) => self.window.min(u64::from(u32::MAX)) as u32,
             None => u32::MAX,
@@ -550,181 +498,13 @@ fn least_rtt(setup: &Setup) -> u32 {
     }
 }
 
-/// Adds a part to others, which stay in their order and apart.
-fn insert(parts: &mut Vec<[u64; 2]>, from: u64, to: u64) {
-    let first = parts.partition_point(|own| own[1] < from);
-    let last = parts.partition_point(|own| own[0] <= to);
-    let joined = parts[first..last]
-        .iter()
-        .fold([from, to], |sum, own| [sum[0].min(own[0]), sum[1].max(own[1])]);
-    parts.splice(first..last, [joined]);
-    if parts.len() > MOST_PARTS {
-        parts[1][0] = parts[0][0];
-        parts.remove(0);
+/// Adds a part; too many become fewer.
+fn insert(parts: &mut Parts, from: u64, to: u64) {
+    parts.insert(from, to);
+    if parts.count() > MOST_PARTS {
+        parts.join_first();
     }
-}
-
-/// Takes the bytes from one number to another out of parts.
-fn take_out(parts: &mut Vec<[u64; 2]>, from: u64, to: u64) {
-    if parts.iter().all(|own| own[1] <= from || to <= own[0]) {
-        return;
-    }
-    let left = parts.iter().flat_map(|own| [[own[0], own[1].min(from)], [own[0].max(to), own[1]]]);
-    *parts = left.filter(|own| own[0] < own[1]).collect();
-}
-
-/// The first part between two numbers that others leave open.
-fn first_gap(parts: &[[u64; 2]], from: u64, to: u64) -> Option<[u64; 2]> {
-    let mut at = from;
-    for own in parts {
-        if own[0] > at {
-            break;
-        }
-        at = at.max(own[1]);
-    }
-    let next = parts.iter().map(|own| own[0]).find(|own| *own > at).unwrap_or(to);
-    (at < to).then_some([at, next.min(to)])
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::capture::segment::{Flags, Offer, Sacks, Stamps};
-    use std::net::{Ipv4Addr, SocketAddr};
-
-    const MSS: u32 = 1_000;
-    const RTT: Time = Time::ms(20);
-
-    fn setup(place: Place) -> Setup {
-        let (beyond, before) = match place {
-            Place::Sender => (RTT, Time::ZERO),
-            Place::Receiver => (Time::ZERO, RTT),
-            Place::Middle => (Time(RTT.0 / 2), Time(RTT.0 / 2)),
-        };
-        Setup {
-            place,
-            beyond,
-            before,
-            scale: Some(0),
-            mss: MSS,
-            options: 7,
-            begin: Time::ZERO,
-            lasts: RTT,
-        }
-    }
-
-    fn segment(us: u64, seq: u32, len: u32) -> Segment {
-        let end = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        Segment {
-            time: Time::us(us),
-            ends: [end(1), end(2)],
-            network: 0,
-            seq,
-            ack: 0,
-            flags: Flags { ack: true, ..Flags::default() },
-            window: 60_000,
-            len,
-            id: None,
-            ttl: 64,
-            ecn: 0,
-            stamps: None,
-            sacks: Sacks::default(),
-            offer: None::<Offer>,
-            options_cut: false,
-            interface: 0,
-        }
-    }
-
-    fn ack(us: u64, ack: u32) -> Segment {
-        Segment { ack, ..segment(us, 0, 0) }
-    }
-
-    fn last(own: Timeline) -> FlowSample {
-        own.finish().0.pop().expect("a row")
-    }
-
-    #[test]
-    fn round_trips_are_those_of_segments_sent_once() {
-        let mut own = Timeline::new(Setup { beyond: Time::ZERO, ..setup(Place::Sender) });
-        own.data(&segment(0, 100, MSS));
-        own.data(&segment(1_000, 1_100, MSS));
-        own.ack(&ack(21_000, 2_100));
-        let row = last(own);
-        assert_eq!((row.sender.min_rtt_us, row.srtt_us), (20_000, 20_000));
-        assert_eq!((row.bytes_acked, row.bytes_sent, row.in_flight), (2_000, 2_000, 0));
-    }
-
-    #[test]
-    fn what_is_sent_below_others_is_sent_again() {
-        let mut own = Timeline::new(setup(Place::Sender));
-        for n in 0..10 {
-            own.data(&segment(n * 10, 100 + n as u32 * MSS, MSS));
-        }
-        own.data(&segment(30_000, 1_100, MSS));
-        let row = last(own);
-        assert_eq!((row.segments_retransmitted, row.bytes_retransmitted), (1, 1_000));
-        assert_eq!((row.segments_sent, row.ca_state), (11, 3));
-    }
-
-    #[test]
-    fn at_a_receiver_the_identification_separates_late_from_sent_again() {
-        for (id, again, late) in [(50, 1, 0), (5, 0, 1)] {
-            let mut own = Timeline::new(setup(Place::Receiver));
-            own.data(&Segment { id: Some(1), ..segment(0, 100, MSS) });
-            own.data(&Segment { id: Some(10), ..segment(10, 5_100, MSS) });
-            own.data(&Segment { id: Some(id), ..segment(20, 1_100, MSS) });
-            let row = last(own);
-            assert_eq!((row.segments_retransmitted, row.sender.reord_seen), (again, late), "{id}");
-        }
-    }
-
-    #[test]
-    fn a_window_stops_its_sender_while_it_has_no_room() {
-        let mut own = Timeline::new(setup(Place::Sender));
-        own.ack(&Segment { window: 10_000, ..ack(0, 100) });
-        own.data(&segment(0, 100, 10_000));
-        own.ack(&Segment { window: 60_000, ..ack(20_000, 10_100) });
-        own.data(&segment(20_000, 10_100, MSS));
-        own.ack(&ack(40_000, 11_100));
-        let socket = last(own).sender;
-        assert_eq!((socket.rwnd_limited_us, socket.busy_time_us), (20_000, 40_000));
-    }
-
-    #[test]
-    fn an_unknown_scale_stops_nothing() {
-        let mut own = Timeline::new(Setup { scale: None, ..setup(Place::Sender) });
-        own.ack(&Segment { window: 10, ..ack(0, 100) });
-        own.data(&segment(0, 100, 10_000));
-        own.ack(&ack(20_000, 10_100));
-        let row = last(own);
-        assert_eq!((row.sender.rwnd_limited_us, row.snd_wnd), (0, u32::MAX.into()));
-    }
-
-    #[test]
-    fn acks_reach_a_far_sender_when_its_data_echoes_them() {
-        let stamped =
-            |own: Segment, value, echo| Segment { stamps: Some(Stamps { value, echo }), ..own };
-        let mut own = Timeline::new(setup(Place::Receiver));
-        own.data(&stamped(segment(0, 100, MSS), 7, 1));
-        own.ack(&stamped(ack(100, 1_100), 50, 7));
-        own.data(&stamped(segment(10_000, 1_100, MSS), 17, 1));
-        // The ACK is still on its way: two packets are out.
-        assert_eq!(own.info.unacked, 2);
-        own.data(&stamped(segment(20_100, 2_100, MSS), 27, 50));
-        assert_eq!(own.info.unacked, 2, "the first one is acknowledged");
-        assert_eq!(own.info.rtt, 20_000);
-    }
-
-    #[test]
-    fn parts_stay_in_order_and_apart() {
-        let mut parts = Vec::new();
-        for [from, to] in [[10, 20], [40, 50], [20, 25], [45, 60], [0, 5]] {
-            insert(&mut parts, from, to);
-        }
-        assert_eq!(parts, [[0, 5], [10, 25], [40, 60]]);
-        assert_eq!(first_gap(&parts, 0, 60), Some([5, 10]));
-        assert_eq!(first_gap(&parts, 10, 25), None);
-        take_out(&mut parts, 12, 45);
-        assert_eq!(parts, [[0, 5], [10, 12], [45, 60]]);
-    }
-}
+mod tests;

@@ -38,7 +38,7 @@ pub struct Listed {
     pub zero_windows: u64,
     /// Whether the handshake was captured.
     pub has_handshake: bool,
-    /// How it ended: "FIN", "RST", or "open" at the end of the capture.
+    /// End of its life: "FIN", "RST", or "open" at the end of the capture.
     pub end: &'static str,
 }
 

@@ -90,6 +90,9 @@ pub struct Judged {
 
 /// The files in the order of their first packets. One without a packet keeps its place.
 pub fn in_order(mut inputs: Vec<Input>) -> Vec<Input> {
+    if inputs.len() < 2 {
+        return inputs;
+    }
     let first = |own: &Input| {
         let mut time = None;
         let opened = File::open(&own.path).ok()?;
@@ -184,7 +187,7 @@ struct Detail {
 impl Detail {
     fn judged(self, overview: &Overview) -> Judged {
         let own = &overview.connections.all()[self.index];
-        let step = meta::setup(own, self.way, &self.placed).step();
+        let step = self.timeline.step();
         let (flows, packets) = self.timeline.finish();
         let lasts = own.lasts().as_secs_f64();
         let wire = wire::wire(own, self.way, &self.placed, &packets, lasts);

@@ -3,7 +3,8 @@
 use super::{Connection, Place, Placed, meta};
 use crate::analysis::pasted::Wire;
 use crate::analysis::{quantile, spread};
-use fullpipe_observe::capture::timeline::{Packets, Round};
+use fullpipe_observe::capture::rounds::Round;
+use fullpipe_observe::capture::timeline::Packets;
 
 /// Part of a connection's life that is its start.
 const START: f64 = 0.35;
@@ -18,8 +19,6 @@ pub(super) fn wire(
     packets: &Packets,
     lasts: f64,
 ) -> Wire {
-    let data = &own.ways[way];
-
     // The last round is cut short by the end.
     let whole = packets.rounds.split_last().map_or(&[][..], |(_, rest)| rest);
     let main: Vec<&Round> = whole.iter().filter(|own| own.at_s >= START * lasts).collect();
@@ -36,9 +35,7 @@ pub(super) fn wire(
             0.5,
         ),
         partial: packets.partial as f64 / packets.packets.max(1) as f64,
-        joined: data.largest > meta::mss(own, way),
         knows_windows: meta::scale(own, way).is_some(),
-        missed: data.unseen as f64 / data.unique().max(1) as f64,
     }
 }
 
