@@ -5,6 +5,10 @@
 //! - What waits in the socket is not seen. Where something is outstanding, more is taken to wait.
 //! - ssthresh is known only where a loss, or an end of slow start without one, shows it.
 
+mod setup;
+
+pub use setup::Setup;
+
 use super::echo::Echo;
 use super::parts::Parts;
 use super::place::Place;
@@ -36,27 +40,6 @@ const MOST_SENT: usize = 1 << 21;
 const MOST_PARTS: usize = 1 << 13;
 /// Time within which data follows the ACK that lets it go: a host answers in some tens of microseconds.
 const FOLLOWS: Time = Time::us(50);
-
-/// Facts about a connection that are known before its second reading.
-#[derive(Clone, Copy, Debug)]
-pub struct Setup {
-    /// Place of the capture.
-    pub place: Place,
-    /// Least time from here to the receiver and back.
-    pub beyond: Time,
-    /// Least time from here to the sender and back.
-    pub before: Time,
-    /// Shift of the receiver's windows; none where no SYN shows it, so that windows are unknown.
-    pub scale: Option<u8>,
-    /// Bytes of a segment.
-    pub mss: u32,
-    /// Options that both ends agreed to ([`option`](fullpipe_base::trace::option)).
-    pub options: u8,
-    /// Time of the first packet.
-    pub begin: Time,
-    /// Time from the first packet to the last.
-    pub lasts: Time,
-}
 
 /// Facts that packets show and sockets do not.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -127,7 +110,7 @@ impl Timeline {
             options: setup.options,
             snd_wscale: setup.scale.unwrap_or(0),
             snd_mss: setup.mss,
-            min_rtt: least_rtt(&setup),
+            min_rtt: setup.least_rtt_us(),
             snd_ssthresh: INFINITE_SSTHRESH,
             snd_cwnd: 10,
             reordering: 3,
@@ -487,14 +470,6 @@ impl Timeline {
         let (mut row, _) = self.state.sample(time, 0, self.setup.mss);
         row.receiver.bytes_received = self.info.bytes_received;
         self.rows.push(row);
-    }
-}
-
-/// Least round trip that the first reading has measured, us; `u32::MAX` where it has none.
-fn least_rtt(setup: &Setup) -> u32 {
-    match setup.beyond.0 + setup.before.0 {
-        0 => u32::MAX,
-        ns => (ns / 1000).clamp(1, u64::from(u32::MAX)) as u32,
     }
 }
 
