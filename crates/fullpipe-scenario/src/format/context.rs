@@ -79,10 +79,40 @@ pub fn one_of(known: &[&str]) -> String {
     }
 }
 
+/// A text with its name and the beginnings of its lines, by which lines are found without reading it again.
+#[derive(Debug)]
+struct Text {
+    name: String,
+    text: String,
+    line_starts: Vec<usize>,
+}
+
+/// A byte of a text: line and column from 1 on, and the line's first byte.
+struct Position {
+    line: usize,
+    column: usize,
+    line_start: usize,
+}
+
+impl Text {
+    fn new(name: &str, text: &str) -> Text {
+        let after_breaks = text.match_indices('\n').map(|(at, _)| at + 1);
+        let line_starts = std::iter::once(0).chain(after_breaks).collect();
+        Text { name: name.into(), text: text.into(), line_starts }
+    }
+
+    /// Line and column of a byte that begins a character.
+    fn position(&self, at: usize) -> Position {
+        let line = self.line_starts.partition_point(|start| *start <= at);
+        let line_start = self.line_starts[line - 1];
+        Position { line, column: self.text[line_start..at].chars().count() + 1, line_start }
+    }
+}
+
 /// The texts, and their problems.
 #[derive(Debug, Default)]
 pub struct Context {
-    texts: Vec<(String, String)>,
+    texts: Vec<Text>,
     problems: Vec<Problem>,
     reports: usize,
 }
@@ -93,10 +123,11 @@ const KEPT: usize = 1000;
 impl Context {
     /// Adds a text; places refer to it by the number returned. One that is known keeps its number.
     pub fn add(&mut self, name: &str, text: &str) -> u32 {
-        if let Some(known) = self.texts.iter().position(|(n, t)| n == name && t == text) {
+        let is_known = |own: &Text| own.name == name && own.text == text;
+        if let Some(known) = self.texts.iter().position(is_known) {
             return known as u32;
         }
-        self.texts.push((name.into(), text.into()));
+        self.texts.push(Text::new(name, text));
         self.texts.len() as u32 - 1
     }
 
@@ -149,20 +180,19 @@ impl Context {
 
     /// A place as it is shown: "my.toml:12:3".
     pub fn shown(&self, place: Place) -> String {
-        let (file, text) = &self.texts[place.source as usize];
-        let before = &text[..floor(text, place.start)];
-        let from = before.rfind('\n').map_or(0, |at| at + 1);
-        let (line, column) = (before.matches('\n').count() + 1, before[from..].chars().count() + 1);
-        format!("{file}:{line}:{column}")
+        let text = &self.texts[place.source as usize];
+        let Position { line, column, .. } = text.position(floor(&text.text, place.start));
+        format!("{}:{line}:{column}", text.name)
     }
 
     fn locate(&self, problem: &Problem) -> Diagnostic {
         let Place { source, start, end } = problem.place;
-        let (file, text) = &self.texts[source as usize];
+        let of_file = &self.texts[source as usize];
+        let text = &of_file.text;
 
         // Offsets come from parsers: they may lie inside a character.
         let start = floor(text, start);
-        let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let Position { line, column, line_start } = of_file.position(start);
         let to = text[start..].find('\n').map_or(text.len(), |at| start + at);
 
         // The caret stays within the line, however long the value is.
@@ -170,10 +200,10 @@ impl Context {
         Diagnostic {
             code: problem.code,
             message: problem.message.clone(),
-            file: file.clone(),
-            line: text[..start].matches('\n').count() + 1,
-            column: text[from..start].chars().count() + 1,
-            source: text[from..to].trim_end_matches('\r').to_string(),
+            file: of_file.name.clone(),
+            line,
+            column,
+            source: text[line_start..to].trim_end_matches('\r').to_string(),
             width: text[start..end].chars().count().max(1),
             expected: problem.expected.clone(),
             near: problem.near.clone(),
