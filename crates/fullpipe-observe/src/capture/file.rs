@@ -108,7 +108,8 @@ pub fn read(
         Some(Kind::Gzip) => plain(Box::new(flate2::read::MultiGzDecoder::new(input)), each),
         Some(Kind::Zstd) => {
             let own = ruzstd::decoding::StreamingDecoder::new(input);
-            plain(Box::new(own.map_err(|why| format!("damaged zstd: {why}"))?), each)
+            let damaged = |_| "the head of its zstd frame is damaged, or the file ends within it";
+            plain(Box::new(own.map_err(damaged)?), each)
         }
         Some(Kind::Other(what, instead)) => {
             Err(format!("{what}, which is not read: try `{instead}`"))

@@ -138,8 +138,9 @@ fn find(facts: &Facts) -> Option<Verdict> {
             short(epochs.largest),
             short(epochs.rtt)
         );
-        own.because(format!("{} epochs of loss without a queue", count(epochs.count as u64)))
-            .because(size)
+        let plural = if epochs.count == 1 { "" } else { "s" };
+        let number = count(epochs.count as u64);
+        own.because(format!("{number} epoch{plural} of loss without a queue")).because(size)
     };
 
     let free = between(facts.peak_inflation(), MAYBE, SURELY);
