@@ -75,6 +75,13 @@ pub struct Wire {
     pub clocked: Option<f64>,
     /// Share of packets with data that hold less than one full segment (0 to 1).
     pub partial: f64,
+    /// Share of pauses before which the data did not fill its last segment, so that the socket was empty (0 to 1); none of
+    /// few pauses.
+    pub emptied: Option<f64>,
+    /// Payload between two such pauses, mean, bytes: what the program writes at once. None without such pauses.
+    pub write: Option<f64>,
+    /// Rate of payload at which the data between two pauses arrives, median, Mb/s; none without long bursts.
+    pub train_mbit: Option<f64>,
     /// Whether both directions of the handshake were captured, so that windows are known.
     pub knows_windows: bool,
 }

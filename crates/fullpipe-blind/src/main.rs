@@ -26,6 +26,7 @@ use std::time::Instant;
   fullpipe-blind --seed 2 --count 120 --out set-2 --draw-only
   fullpipe-blind --seed 3 --count 40 --cause ack_path --out set-3
   fullpipe-blind --dir set-2                          score that set again
+  fullpipe-blind --dir set-2 --view receiver-capture  score diagnoses of its captures
   fullpipe-blind --dir set-2 --engine linux --as-kernel 6.12\n\n"
 )]
 struct Arguments {
@@ -50,7 +51,7 @@ struct Arguments {
     /// Draw the set and score nothing
     #[arg(long)]
     draw_only: bool,
-    /// Part of a run that the verdict may see
+    /// Part of a run that the verdict may see; a capture is taken at sender-qdisc, link or receiver
     #[arg(long, value_name = "VIEW", default_value = "model", value_parser = view)]
     view: View,
     /// Engine of the scored runs
@@ -114,8 +115,10 @@ fn run(arguments: &Arguments) -> Result<(), String> {
 
 /// The view of this name.
 fn view(name: &str) -> Result<View, String> {
-    let names = View::ALL.map(View::name).join(", ");
-    View::named(name).ok_or_else(|| format!("no such view; there are {names}"))
+    let all = || View::ALL.into_iter().chain(View::OF_CAPTURES);
+    let names: Vec<&str> = all().map(View::name).collect();
+    let named = all().find(|view| view.name() == name);
+    named.ok_or_else(|| format!("no such view; there are {}", names.join(", ")))
 }
 
 /// The cause with this code.

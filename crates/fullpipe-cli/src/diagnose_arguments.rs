@@ -25,6 +25,7 @@ Ctrl-C ends the observation, and the answer is from what was seen.";
   fullpipe diagnose --dst example.org --save slow   keep trace and report for `fullpipe report slow`
   fullpipe diagnose 192.0.2.7:443                those to one end
   fullpipe diagnose slow.pcapng                  the busiest connection of a capture
+  fullpipe diagnose slow.pcapng --advise         what to set, proved on a twin of it
   ssh HOST tcpdump -s 128 -w - port 443 | fullpipe diagnose -
   fullpipe diagnose iperf.json nstat.txt         texts of somebody else, one verdict from all
   iperf3 -c 192.0.2.7 | fullpipe diagnose -      the output of a measurement
@@ -111,7 +112,6 @@ impl DiagnoseArguments {
     /// One of them is there.
     pub fn check_captures(&self) -> Result<(), String> {
         let others = [
-            ("--advise", self.advise),
             ("--with", self.with.is_some()),
             ("--pid", self.choice.pid.is_some()),
             ("--netns", self.choice.netns.is_some()),

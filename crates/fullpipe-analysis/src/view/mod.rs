@@ -39,6 +39,10 @@ impl View {
     /// Views of a run; those of captures have a file in the place of a run.
     pub const ALL: [View; 3] = [View::Model, View::SenderSockets, View::ReceiverSockets];
 
+    /// Views of captures.
+    pub const OF_CAPTURES: [View; 3] =
+        [View::SenderCapture, View::ReceiverCapture, View::MiddleCapture];
+
     /// Name in commands and documents.
     pub const fn name(self) -> &'static str {
         match self {

@@ -13,8 +13,9 @@ use crate::causes::{CANNOT_TELL, TOO_SHORT, group};
 use crate::generate::Case;
 use fullpipe::analysis::view::View;
 use fullpipe::analysis::{self, RunMeta};
-use fullpipe::base::trace::Control;
+use fullpipe::base::trace::{Control, Sink};
 use fullpipe::base::units::Time;
+use fullpipe::captured;
 use fullpipe::engine::{Engine, Failed};
 use fullpipe::experiment::{Allowed, Chosen, objections};
 use fullpipe::scenario::{Source, load};
@@ -63,6 +64,12 @@ impl Control for UntilStopped {
     }
 }
 
+impl captured::Watch for UntilStopped {
+    fn read(&mut self, _packets: u64, _reading: u32) -> bool {
+        !crate::work::stopped()
+    }
+}
+
 /// Runs a case and judges the verdict of a view.
 ///
 /// # Errors
@@ -84,6 +91,18 @@ pub fn score(
         return Ok(not_run(case, why));
     }
 
+    if let Some(at) = captured::run::point(view) {
+        let run = |sink: &mut dyn Sink| engine.run(&plan.resolved, sink, &mut UntilStopped);
+        return match captured::run::judged(&scenario, plan, &at, run, &mut UntilStopped) {
+            _ if crate::work::stopped() => Err(place(crate::work::STOPPED.into())),
+            Ok(own) => {
+                let headline = serde_json::to_value(&own.run.headline);
+                Ok(judged(case, &headline.map_err(|why| place(why.to_string()))?))
+            }
+            Err(Failed::Scenario(why)) => Ok(not_run(case, why)),
+            Err(Failed::Machine(why)) => Err(place(why)),
+        };
+    }
     let mut recording = Recording::default();
     let outcome = match engine.run(&plan.resolved, &mut recording, &mut UntilStopped) {
         Ok(outcome) => outcome,

@@ -1,9 +1,12 @@
 //! Scores of a set made by hand, with known right verdicts.
 
+use fullpipe::analysis::view::View;
+use fullpipe::engine::sim::Simulator;
+use fullpipe::experiment::Allowed;
 use fullpipe_blind::causes::group;
-use fullpipe_blind::generate::Case;
+use fullpipe_blind::generate::{Case, Hosts, draw};
 use fullpipe_blind::label::Label;
-use fullpipe_blind::score::{Scored, judged, markdown, summary};
+use fullpipe_blind::score::{Scored, judged, markdown, score, summary};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -81,4 +84,16 @@ fn the_page_lists_rows_and_errors() {
         assert!(page.contains(part), "no {part:?} in:\n{page}");
     }
     assert!(!page.contains("| case-0000 |"), "{page}");
+}
+
+/// A window without scale shows in packets at either end, whatever the capture's place is said to be.
+#[test]
+fn views_of_captures_are_scored_from_packets() {
+    let drawn = draw(3, 1, "wscale_off", Hosts::Full).expect("a draft");
+    let case = drawn.case.expect("a case");
+    let allowed = Allowed { as_kernel: None, without: &[] };
+    for view in View::OF_CAPTURES {
+        let own = score(&case, &Simulator, allowed, view).expect("a score");
+        assert_eq!((&own.says[..], own.points), (&["wscale_off".to_string()][..], 1.0), "{own:?}");
+    }
 }

@@ -10,7 +10,7 @@ use fullpipe::advice::method::{Allowance, Goal};
 use fullpipe::advice::text::{self, Extent};
 use fullpipe::advice::trial::Bench;
 use fullpipe::advice::{self, Case, Scope};
-use fullpipe::analysis::document::Document;
+use fullpipe::captured;
 use fullpipe::engine;
 use fullpipe::numbers::short;
 use fullpipe::observation::{Judged, Observation};
@@ -36,30 +36,48 @@ pub struct Advised {
 
 /// The document of a diagnosis with the advice beside it.
 #[derive(Serialize)]
-pub struct Both<'a> {
+pub struct Both<'a, T> {
     /// The document.
     #[serde(flatten)]
-    pub document: &'a Document,
+    pub document: &'a T,
     /// The advice.
     #[serde(flatten)]
     pub own: &'a Advised,
 }
 
-/// Advice on the first judged connection.
-pub fn advised(
+/// Advice on the first judged connection of an observation.
+pub fn on_sockets(
     observation: &Observation,
     judged: &[Judged],
     arguments: &DiagnoseArguments,
 ) -> Result<Advised, Failure> {
     let Some(first) = judged.first() else { return Ok(none("nothing was judged".into())) };
-    if judged.len() > 1 && !arguments.quiet {
-        let (name, count) = (&first.run.variant, judged.len());
-        note(&format!("note: advice is for {name}, the busiest of {count} connections"));
-    }
-    let seen = match Seen::of(observation, first) {
+    advised(Seen::of(observation, first), judged.len(), arguments)
+}
+
+/// Advice on the first judged connection of a capture.
+pub fn on_packets(
+    judged: &[captured::Judged],
+    arguments: &DiagnoseArguments,
+) -> Result<Advised, Failure> {
+    let Some(first) = judged.first() else { return Ok(none("nothing was judged".into())) };
+    advised(Seen::captured(first), judged.len(), arguments)
+}
+
+/// Advice on what was seen of the first of so many connections.
+fn advised(
+    seen: Result<Seen, String>,
+    judged: usize,
+    arguments: &DiagnoseArguments,
+) -> Result<Advised, Failure> {
+    let seen = match seen {
         Ok(seen) => seen,
         Err(why) => return Ok(none(why)),
     };
+    if judged > 1 && !arguments.quiet {
+        let name = &seen.connection;
+        note(&format!("note: advice is for {name}, the busiest of {judged} connections"));
+    }
     let steps = Steps::new(arguments.quiet);
     let bench = Bench { engine: engine::engines()[0], jobs: jobs(None), watch: &steps };
     let twin = twin::of(&seen, arguments.rate, &bench).map_err(failure)?;

@@ -1,5 +1,6 @@
 //! Captures: the verdict on the busiest connection, its figures, and the table of all.
 
+use super::advising::{self, Both};
 use super::captured_text::{self, Shown};
 use super::inputs::Inputs;
 use super::{Keeping, command};
@@ -55,14 +56,28 @@ pub fn answer(
         listed: busiest.iter().map(|at| Listed::of(&overview.connections.all()[*at])).collect(),
         overview: &overview,
     };
-    match arguments.json {
-        true => output.json(&Json::new(&shown))?,
-        false => output.print(&captured_text::text(&shown, output.style()))?,
+    // The verdict is shown before trials begin.
+    if !arguments.json {
+        output.print(&captured_text::text(&shown, output.style()))?;
+    }
+    let advised = match arguments.advise {
+        true => Some(advising::on_packets(&judged, arguments)?),
+        false => None,
+    };
+    let with_files = Json::new(&shown);
+    match &advised {
+        Some(own) if arguments.json => output.json(&Both { document: &with_files, own })?,
+        None if arguments.json => output.json(&with_files)?,
+        Some(own) => output.print(&own.text(output.style().width))?,
+        None => {}
     }
     let Some(place) = place else { return Ok(()) };
     let keeping = Keeping::begin(place)?;
     judged.iter().try_for_each(|own| keeping.add(&own.run, &own.recording))?;
     let kept = keeping.finish(&document, &Provenance::here(command(), started, clock.elapsed()))?;
+    if let Some(own) = &advised {
+        own.keep(&kept)?;
+    }
     if !arguments.quiet {
         note(&format!("kept: {}; `fullpipe report` shows it again", kept.display()));
     }

@@ -68,7 +68,7 @@ pub fn diagnose(arguments: &DiagnoseArguments, output: &Output) -> Result<(), Fa
         output.print(&text::text(&document, &observation, &judged, output.style()))?;
     }
     let advised = match arguments.advise {
-        true => Some(advising::advised(&observation, &judged, arguments)?),
+        true => Some(advising::on_sockets(&observation, &judged, arguments)?),
         false => None,
     };
     match &advised {

@@ -115,11 +115,38 @@ fn what_is_no_capture_is_refused_with_a_way_out() {
         (&["solaris"], "try `editcap FILE new.pcapng`"),
         (&["c.pcapng", "text.txt"], "diagnose captures and texts apart"),
         (&["c.pcapng", "--port", "9"], "there is no connection with port 9"),
-        (&["c.pcapng", "--advise"], "--advise is for live connections"),
+        (&["c.pcapng", "--pid", "1"], "--pid is for live connections"),
         (&["text.txt", "--at", "sender"], "--at is the place of a capture"),
     ];
     for (arguments, expected) in table {
         let all: Vec<&str> = ["diagnose"].into_iter().chain(arguments.iter().copied()).collect();
         desk.call(&all).ends_with(2).complains(&[expected]);
+    }
+}
+
+/// The twin of a capture, at either end, has the path and the cause of the run. Advice on it names the setting that the run lacks.
+#[test]
+fn a_twin_of_a_capture_gives_the_advice_that_the_run_needs() {
+    let rmem = "sysctl = { \"net.ipv4.tcp_rmem\" = \"4096 131072 400000\" }";
+    let table = [
+        (rmem, "", "tcp_rmem", "SO_SNDBUF"),
+        ("", "sndbuf = \"200kB\"", "SO_SNDBUF", "tcp_rmem"),
+        ("", "app = { kind = \"rate\", rate = \"30Mbit\" }", "The program on sender", "tcp_rmem"),
+    ];
+    for (receiver, flow, needed, other) in table {
+        let desk = Desk::new();
+        let text = scenario("", receiver, flow);
+        let run = captured(&desk, &text, "sender-qdisc");
+        let document = diagnosed(&desk, &["--advise", "--json", "--save", "kept"]).json();
+        let twin = &document["twin"];
+        assert_eq!(twin["stands"], true, "{flow}{receiver}: {}", document["no_advice"]);
+        let seen = twin["compared"][0]["seen"].as_f64().expect("a rate");
+        let real = run["runs"][0]["flows"][0]["mean_mbit"].as_f64().expect("a rate");
+        assert!((seen / real - 1.0).abs() < 0.1, "{seen} {real}");
+
+        let answer = document["advice"]["answer"].as_str().expect("an answer");
+        assert!(answer.contains(needed) && !answer.contains(other), "{answer}");
+        let kept = std::fs::read_to_string(desk.path("kept/twin.toml")).expect("a twin");
+        assert_eq!(Some(&kept[..]), twin["scenario"].as_str());
     }
 }

@@ -10,6 +10,7 @@
 //! | `place.rs` | the place of the capture on the path |
 //! | `parts.rs` | parts of a stream, in their order and apart |
 //! | `rounds.rs` | round trips of a connection |
+//! | `trains.rs` | data between two pauses |
 //! | `timeline.rs` | one connection over time, as its sender saw it: rows of a trace |
 //! | `echo.rs` | the moments at which ACKs reached a sender that is far from the capture |
 //!
@@ -26,3 +27,4 @@ pub mod rounds;
 pub mod segment;
 pub mod sequence;
 pub mod timeline;
+pub mod trains;

@@ -15,6 +15,7 @@ use super::place::Place;
 use super::rounds::{Moment, Round, Rounds};
 use super::segment::Segment;
 use super::sequence::Numbers;
+use super::trains::Trains;
 use crate::flow::{FlowState, SendingEnd};
 use crate::tcp_info::TcpInfo;
 use fullpipe_base::tcp::INFINITE_SSTHRESH;
@@ -58,6 +59,8 @@ pub struct Packets {
     pub packets: u64,
     /// Packets of these that hold no more than one segment, and less than a full one.
     pub partial: u64,
+    /// Data between two pauses.
+    pub trains: Trains,
 }
 
 /// A segment on its way.
@@ -144,7 +147,10 @@ impl Timeline {
             rounds: Rounds::default(),
             state: FlowState::new(SendingEnd { bulk: false, accepted: true }),
             rows: Vec::new(),
-            packets: Packets::default(),
+            packets: Packets {
+                trains: Trains::new(setup.least_rtt_us(), setup.mss),
+                ..Packets::default()
+            },
         }
     }
 
@@ -224,10 +230,16 @@ impl Timeline {
     }
 
     fn send_new(&mut self, segment: &Segment, to: u64) {
-        if segment.time.saturating_sub(self.last_sent) > FOLLOWS {
+        let gap = segment.time.saturating_sub(self.last_sent);
+        if gap > FOLLOWS {
             self.packets.bursts += 1;
             let is_near = segment.time.saturating_sub(self.last_heard) <= FOLLOWS;
             self.packets.clocked += u64::from(is_near);
+        }
+        let bytes = to - self.nxt;
+        self.packets.trains.leave(segment.time, bytes);
+        if self.setup.place != Place::Sender {
+            self.packets.trains.arrive(segment.time, bytes);
         }
         self.nxt = to;
         self.top = (segment.id, segment.stamps.map(|own| own.value), segment.time);
@@ -350,6 +362,9 @@ impl Timeline {
             && self.setup.place == Place::Sender
         {
             self.round_trip(time.saturating_sub(own.time));
+        }
+        if self.setup.place == Place::Sender {
+            self.packets.trains.arrive(time, ack - self.una);
         }
         self.una = ack;
         self.nxt = self.nxt.max(ack);

@@ -11,12 +11,14 @@ use super::spans::{in_loops, main_life, window};
 use crate::analysis::document::{Grade, Headline, Run};
 use crate::analysis::rules::{DROPS, HEALTHY, SWALLOWED};
 use crate::analysis::{self, Made, RunMeta};
+use crate::capture::At;
+use crate::captured;
 use crate::engine::{Engine, Failed};
-use crate::scenario::{Nfs, Repeat, Resolved, Scenario, TIMEO};
+use crate::scenario::{Nfs, Plan, Repeat, Resolved, Scenario, TIMEO};
 use crate::steady::{Steady, UntilSteady, Watching};
 use crate::threads::each;
 use crate::trace::recording::Recording;
-use fullpipe_base::trace::Control;
+use fullpipe_base::trace::{Control, Sink};
 use fullpipe_base::units::Time;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -164,6 +166,22 @@ impl Bench<'_> {
         let outcome = self.engine.run(run, &mut recording, &mut progress);
         outcome.map_err(Stopped::Failed)?;
         if progress.stopped { Err(Stopped::Interrupted) } else { Ok(recording) }
+    }
+
+    /// The first flow of a run by the packets that pass a point, and nothing else.
+    ///
+    /// # Errors
+    /// A user interrupted it, the engine failed, or its packets cannot be kept.
+    pub fn captured(
+        &self,
+        scenario: &Scenario,
+        plan: &Plan,
+        at: &At,
+    ) -> Result<captured::Judged, Stopped> {
+        let mut progress = Progress { watch: self.watch, seen: Time::ZERO, stopped: false };
+        let run = |sink: &mut dyn Sink| self.engine.run(&plan.resolved, sink, &mut progress);
+        let judged = captured::run::judged(scenario, plan, at, run, &mut captured::ToTheEnd);
+        if progress.stopped { Err(Stopped::Interrupted) } else { judged.map_err(Stopped::Failed) }
     }
 
     fn one(&self, case: &Case, scenario: &Scenario) -> Result<Outcome, Stopped> {

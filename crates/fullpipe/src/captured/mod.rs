@@ -2,6 +2,7 @@
 //!
 //! | file | concern |
 //! |---|---|
+//! | `run.rs` | a run as a reader of its capture sees it |
 //! | `meta.rs` | facts about a connection that its trace does not hold |
 //! | `wire.rs` | facts that packets show and sockets do not |
 //! | `listed.rs` | the table of all connections |
@@ -10,6 +11,7 @@
 
 mod listed;
 mod meta;
+pub mod run;
 mod wire;
 
 pub use fullpipe_observe::capture::connections::{Connection, Connections, Way};
@@ -21,6 +23,7 @@ pub use listed::Listed;
 use crate::analysis::document::{Grade, Run};
 use crate::analysis::view::View;
 use crate::analysis::{self, RunMeta};
+use crate::capture::At;
 use crate::observation::Selection;
 use crate::trace::recording::Recording;
 use fullpipe_observe::capture::file::{self, Frame};
@@ -50,6 +53,15 @@ pub struct Input {
 pub trait Watch {
     /// That many packets were read, in that reading of two; false ends it.
     fn read(&mut self, packets: u64, reading: u32) -> bool;
+}
+
+/// A watch that reads to the end.
+pub struct ToTheEnd;
+
+impl Watch for ToTheEnd {
+    fn read(&mut self, _packets: u64, _reading: u32) -> bool {
+        true
+    }
 }
 
 /// Everything that files have, before any connection is looked at in detail.
@@ -86,6 +98,15 @@ pub struct Judged {
     pub run: Run,
     /// Its trace.
     pub recording: Recording,
+    /// Whether the handshake was captured, at least in part.
+    pub has_begin: bool,
+}
+
+impl Judged {
+    /// Point of a run at which a capture shows what this one does.
+    pub fn point(&self) -> Option<At> {
+        run::point(view(self.placed.place))
+    }
 }
 
 /// The files in the order of their first packets. One without a packet keeps its place.
@@ -193,19 +214,25 @@ impl Detail {
         let wire = wire::wire(own, self.way, &self.placed, &packets, lasts);
         let meta = meta::of(own, self.way, &self.placed, wire, step);
         let recording = Recording { flows, ..Recording::default() };
-        let view = match self.placed.place {
-            Place::Sender => View::SenderCapture,
-            Place::Receiver => View::ReceiverCapture,
-            Place::Middle => View::MiddleCapture,
-        };
-        let mut run = analysis::run_in(view, &meta, &recording);
+        let mut run = analysis::run_in(view(self.placed.place), &meta, &recording);
         if let Some(why) = nothing_to_judge(own, self.way)
             && let Some(headline) = &mut run.headline
         {
             (headline.text, headline.grade) = (why.into(), Grade::CannotTell);
             run.findings.clear();
         }
-        Judged { index: self.index, way: self.way, placed: self.placed, meta, run, recording }
+        let has_begin = own.ways.iter().any(|way| way.offer.is_some());
+        let Detail { index, way, placed, .. } = self;
+        Judged { index, way, placed, meta, run, recording, has_begin }
+    }
+}
+
+/// View of a capture at this place.
+fn view(place: Place) -> View {
+    match place {
+        Place::Sender => View::SenderCapture,
+        Place::Receiver => View::ReceiverCapture,
+        Place::Middle => View::MiddleCapture,
     }
 }
 

@@ -25,6 +25,7 @@ pub(super) fn wire(
     let flights: Vec<f64> = main.iter().map(|own| own.most).collect();
     let edge = ((flights.len() as f64 * EDGE) as usize).max(1).min(flights.len());
     let (first, last) = (&flights[..edge], &flights[flights.len() - edge..]);
+    let trains = &packets.trains;
     Wire {
         flight_spread: spread(&flights),
         flight_growth: quantile(last, 0.5) / quantile(first, 0.5).max(1e-9),
@@ -35,10 +36,15 @@ pub(super) fn wire(
             0.5,
         ),
         partial: packets.partial as f64 / packets.packets.max(1) as f64,
+        emptied: (trains.pauses >= PAUSES).then(|| trains.emptied as f64 / trains.pauses as f64),
+        write: (trains.emptied > 0).then(|| trains.bytes as f64 / trains.emptied as f64),
+        train_mbit: trains.clone().mbit(),
         knows_windows: meta::scale(own, way).is_some(),
     }
 }
 
+/// Pauses from which on their kinds are counted.
+const PAUSES: u64 = 8;
 /// Share of time near ACKs from which on chance alone puts bursts there.
 const ALWAYS: f64 = 0.7;
 

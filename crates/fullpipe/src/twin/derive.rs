@@ -14,6 +14,8 @@ use crate::numbers::short;
 
 /// Kernel of a host that nothing is known about.
 const KERNEL: &str = "6.12";
+/// Congestion control of a flow that does not show it.
+const CONGESTION: &str = "cubic";
 /// Share of looks with a full cwnd from which on cwnd and the path decide.
 const CWND: f64 = 0.5;
 /// Share of time in which the window stops the sender, from which on it holds the flow.
@@ -30,6 +32,8 @@ const OLDEST: Time = Time::secs(60);
 const WINDOW: f64 = 0.6;
 /// Scale of a window of 64 KiB or twice that: only a buffer that its program asked for has so small a one.
 const UNSCALED: u8 = 1;
+/// Rate of a card that a capture does not show.
+const CARD: Rate = Rate(25_000_000_000);
 /// Rate of a card that holds nothing back.
 const AT_ONCE: Rate = Rate(1_000_000_000_000);
 /// Part of a window or a rate by which the twin's may differ and still count as the same.
@@ -82,8 +86,14 @@ pub fn sketch(seen: &Seen, given: Option<Rate>) -> Sketch {
         connection: seen.connection.clone(),
         rate: rate(seen, given),
         queue: Known::assumed(0, ""),
-        mtu: Known::measured(mtu, "MTU of the path, by its socket"),
-        rtt: Known::measured(Time::us(facts.min_rtt_us.round() as u64), "least RTT of the socket"),
+        mtu: Known::measured(
+            mtu,
+            by(seen, ["MTU of the path, by its socket", "the largest segment"]),
+        ),
+        rtt: Known::measured(
+            Time::us(facts.min_rtt_us.round() as u64),
+            by(seen, ["least RTT of the socket", "least RTT of the packets"]),
+        ),
         loss: None,
         kernels: kernels(seen),
         timestamps: Known::measured(seen.timestamps, "options of the connection"),
@@ -92,7 +102,7 @@ pub fn sketch(seen: &Seen, given: Option<Rate>) -> Sketch {
         receive: receive(seen, holder),
         qdisc: qdisc(seen),
         card: card(seen),
-        congestion: Known::measured(facts.congestion.clone(), "the socket"),
+        congestion: congestion(seen),
         pace: facts.max_pace_mbit.map(|mbit| {
             let bytes = (mbit * 1e6 / 8.0) as u64;
             Known::measured(bytes, "max_pacing_rate of the socket")
@@ -103,13 +113,24 @@ pub fn sketch(seen: &Seen, given: Option<Rate>) -> Sketch {
             Known::derived(rate, "the receiving program holds the flow: its rate is the flow's")
         }),
         flows: match seen.flows {
-            1 => Known::measured(1, "connections to this host at this time"),
+            1 => Known::measured(
+                1,
+                by(
+                    seen,
+                    ["connections to this host at this time", "the captured connection alone"],
+                ),
+            ),
             n => Known::measured(n, "parallel connections to this host"),
         },
         lasts: lasts(seen),
     };
     (sketch.queue, sketch.loss) = queue_and_loss(seen, &sketch);
     sketch
+}
+
+/// The words for what sockets, or else packets, show.
+fn by(seen: &Seen, [sockets, packets]: [&'static str; 2]) -> &'static str {
+    if seen.captured_at.is_some() { packets } else { sockets }
 }
 
 /// A rate in whole kbit/s.
@@ -134,6 +155,12 @@ fn rate(seen: &Seen, given: Option<Rate>) -> Known<Rate> {
         );
     }
     let room = of_wire(seen, ROOM * seen.peak_mbit());
+
+    // A burst comes out of the path at the rate of its narrowest link.
+    let train = seen.facts.pasted.wire.and_then(|own| own.train_mbit);
+    if let Some(train) = train.map(|mbit| of_wire(seen, mbit)).filter(|own| own.0 > room.0) {
+        return Known::derived(train, "bursts arrive at that rate");
+    }
     let why = format!(
         "nothing shows what the path carries; it is at least the {} Mb/s seen, and twice as much does not hold the \
          twin. --rate says the real one",
@@ -164,6 +191,14 @@ fn options(seen: &Seen) -> Vec<(&'static str, Known<bool>)> {
     all.into_iter().flatten().collect()
 }
 
+/// The algorithm of the socket. Packets do not show it.
+fn congestion(seen: &Seen) -> Known<String> {
+    match &seen.facts.congestion[..] {
+        "" => Known::assumed(CONGESTION.into(), "not seen; Linux's default"),
+        own => Known::measured(own.into(), "the socket"),
+    }
+}
+
 /// The send buffer, by this host's sysctls and the program's request.
 fn send(seen: &Seen, holder: Holder) -> Buffer {
     let own = &seen.settings;
@@ -174,6 +209,9 @@ fn send(seen: &Seen, holder: Holder) -> Buffer {
     let is_small = |limit: &u64| holder == Holder::SendBuffer && *limit > 0 && *limit < most;
     let asked = own.sndbuf.or(limit.filter(is_small).map(|limit| limit / 2));
     let tuned = match own.tcp_wmem {
+        Some(three) if seen.captured_at.is_some() => {
+            Known::derived(Some(three), "the buffer holds the flow: what is in flight at most")
+        }
         Some(three) => Known::measured(Some(three), "sysctl of this host"),
         None => Known::assumed(None, "not seen; the kernel's default"),
     };
@@ -186,6 +224,7 @@ fn send(seen: &Seen, holder: Holder) -> Buffer {
         Some(asked) if asked.value > most => {
             Known::derived(asked.value, "the program has more than wmem_max")
         }
+        _ if seen.captured_at.is_some() => Known::derived(most, "no less than SO_SNDBUF"),
         _ => Known::measured(most, "sysctl of this host"),
     });
     Buffer { tuned, asked, most }
@@ -243,11 +282,23 @@ fn qdisc(seen: &Seen) -> Known<Option<String>> {
 fn card(seen: &Seen) -> Known<Rate> {
     match seen.facts.own.card_mbit {
         Some(mbit) => Known::measured(whole(mbit), "speed of the device"),
-        None => Known::assumed(
-            AT_ONCE,
-            "the speed of the device is not seen; packets leave at once, as on virtual devices",
-        ),
+        None if seen.captured_at.is_some() => Known::assumed(CARD, "not seen"),
+        None => at_once(),
     }
+}
+
+fn at_once() -> Known<Rate> {
+    Known::assumed(
+        AT_ONCE,
+        "the speed of the device is not seen; packets leave at once, as on virtual devices",
+    )
+}
+
+/// Cards of this host that fit what was seen: a send buffer holds more in front of a virtual device than of a card.
+pub fn cards(seen: &Seen) -> Vec<Known<Rate>> {
+    let own = card(seen);
+    let is_open = own.value == CARD && own.origin == Origin::Assumed;
+    std::iter::once(own).chain(is_open.then(at_once)).collect()
 }
 
 /// The writing program: its rate, and what it writes at once.

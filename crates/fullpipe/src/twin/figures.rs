@@ -21,7 +21,7 @@ pub struct Figures {
     pub cwnd: f64,
     /// Share of looks at which packets in flight filled cwnd (0 to 1).
     pub full: f64,
-    /// Median of packets in flight.
+    /// Mean of packets in flight: a program that writes in bursts moves the median.
     pub flight: f64,
     /// Median of the smoothed RTT, ms.
     pub rtt_ms: f64,
@@ -69,7 +69,7 @@ pub fn figures(
     (all.mbit > 0.0).then(|| Figures {
         cwnd: median(&|row| f64::from(row.cwnd)),
         full: rows.iter().filter(is_full).count() as f64 / count,
-        flight: median(&|row| f64::from(row.in_flight)),
+        flight: rows.iter().map(|row| f64::from(row.in_flight)).sum::<f64>() / count,
         rtt_ms: median(&|row| f64::from(row.srtt_us) / 1e3),
         window: median(&|row| row.snd_wnd as f64),
         ..all
@@ -115,7 +115,7 @@ pub fn compared(seen: &Figures, twin: &Figures) -> Vec<Compared> {
         losses,
     ];
     if !binds {
-        rows.insert(2, row("median in flight, packets", true, |own| own.flight));
+        rows.insert(2, row("mean in flight, packets", true, |own| own.flight));
     }
     rows
 }
@@ -178,7 +178,7 @@ mod tests {
         let idle = Figures { full: 0.0, flight: 40.0, ..some() };
         assert_eq!(off(&idle, &Figures { cwnd: 900.0, ..idle }), [""; 0]);
         let other = Figures { flight: 50.0, ..idle };
-        assert_eq!(off(&idle, &other), ["median in flight, packets"]);
+        assert_eq!(off(&idle, &other), ["mean in flight, packets"]);
     }
 
     #[test]

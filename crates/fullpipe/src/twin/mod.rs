@@ -1,4 +1,4 @@
-//! Twins of live connections: a scenario made of what sockets show, and a run that says how well it acts like them.
+//! Twins of connections: a scenario made of what sockets or captures show, and a run that says how well it acts like them.
 //!
 //! A twin that does not act like its connection gives no advice: [`Twin::stands`] says whether it does.
 
@@ -21,6 +21,7 @@ use crate::scenario::{Scenario, Source, load, notes};
 use crate::threads::each;
 use derive::Holder;
 use figures::{Figures, compared, figures, middle};
+use known::Known;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sketch::Sketch;
@@ -136,17 +137,17 @@ fn fitted(seen: &Seen, sketch: &mut Sketch, bench: &Bench) -> Result<Figures, St
 /// A buffer holds whole skbs, so its content does not follow its size. Sizes around the real one are tried.
 fn with_send_buffer(seen: &Seen, sketch: &mut Sketch, bench: &Bench) -> Result<Figures, Stopped> {
     let Some(real) = sketch.send.bound() else { return run(seen, sketch, bench) };
-    let sketches: Vec<Sketch> = SIZES
-        .iter()
-        .map(|factor| {
-            let mut own = sketch.clone();
-            if *factor != 1.0 {
-                let why = format!("{real} bytes of this host act like these of the twin");
-                own.send.set_bound((real as f64 * factor).round() as u64, why);
-            }
-            own
-        })
-        .collect();
+    let sized = |card: &Known<Rate>, factor: f64| {
+        let mut own = Sketch { card: card.clone(), ..sketch.clone() };
+        if factor != 1.0 {
+            let why = format!("{real} bytes of this host act like these of the twin");
+            own.send.set_bound((real as f64 * factor).round() as u64, why);
+        }
+        own
+    };
+    let cards = derive::cards(seen);
+    let sketches: Vec<Sketch> =
+        cards.iter().flat_map(|card| SIZES.map(|factor| sized(card, factor))).collect();
     let all = each(sketches.len(), bench.jobs, |at| run(seen, &sketches[at], bench))?;
     let distances: Vec<f64> = all.iter().map(|own| figures::distance(&seen.figures, own)).collect();
 
@@ -160,16 +161,21 @@ fn with_send_buffer(seen: &Seen, sketch: &mut Sketch, bench: &Bench) -> Result<F
 /// Figures of a run of the twin, at the looks of the observation.
 fn run(seen: &Seen, sketch: &Sketch, bench: &Bench) -> Result<Figures, Stopped> {
     let scenario = loaded(&sketch.text()).map_err(refused)?;
-    let mut resolved = scenario.plans()[0].resolved.clone();
-    resolved.report.sample = SAMPLE;
+    let mut plan = scenario.plans()[0].clone();
+    plan.resolved.report.sample = SAMPLE;
     let before = derive::before(seen);
     let span = seen.span.map(|time| before + time);
     let seeds = if sketch.loss.is_some() { SEEDS } else { 1 };
-    bench.watch.step("the twin of the connection", seeds as usize, resolved.duration);
+    bench.watch.step("the twin of the connection", seeds as usize, plan.resolved.duration);
     let mut all = Vec::new();
     for seed in 0..seeds {
-        resolved.seed = 1 + seed;
-        let recording = bench.recorded(&resolved)?;
+        plan.resolved.seed = 1 + seed;
+
+        // What packets show differs from what sockets say, so like is compared with like.
+        let recording = match seen.captured_at.as_ref() {
+            None => bench.recorded(&plan.resolved)?,
+            Some(at) => bench.captured(&scenario, &plan, at)?.recording,
+        };
         all.push(figures(&recording, |_| true, span).unwrap_or_default());
     }
     Ok(middle(&all))

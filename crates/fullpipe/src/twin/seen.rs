@@ -1,4 +1,4 @@
-//! A connection as its sending host has seen it, as far as a twin needs it.
+//! A connection as its sending host has seen it, or as a capture shows it, as far as a twin needs it.
 
 use super::figures::{Figures, figures};
 use crate::analysis::RunMeta;
@@ -9,9 +9,23 @@ use crate::analysis::view::sender::Sight;
 use crate::base::trace::FlowSample;
 use crate::base::trace::option::TIMESTAMPS;
 use crate::base::units::Time;
+use crate::capture::At;
+use crate::captured;
 use crate::observation::{Judged, Observation};
 use crate::trace::recording::Recording;
 use std::collections::BTreeMap;
+
+/// Group of causes in which the send buffer holds the flow.
+const SEND_BUFFER: &str = "send buffer";
+/// Bytes of the headers of IPv4 and TCP, and of the timestamps option.
+const HEADERS: u32 = 40;
+const TIMESTAMP_BYTES: u32 = 12;
+/// Memory of a byte in a send buffer, first guess: whole pages of large skbs, and their heads. The twin's trials fit it.
+const MEMORY: f64 = 1.2;
+/// Memory of a send buffer from which on it is taken to be the kernel's: three quarters of the default maximum of tcp_wmem.
+const TUNED: u64 = 3 << 20;
+/// Life of a connection whose beginning was not captured, before it.
+const GROWN: Time = Time::secs(10);
 
 /// Settings of the sending host that its trace does not hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +45,8 @@ pub struct Settings {
 pub struct Seen {
     /// Both ends of the connection.
     pub connection: String,
+    /// Point of a run at which a capture shows what was seen; none where sockets did.
+    pub captured_at: Option<At>,
     /// Facts of the judged flow.
     pub facts: Facts,
     /// Code of the verdict's first cause; none where nothing was found.
@@ -94,6 +110,46 @@ impl Seen {
         })
     }
 
+    /// The captured connection. Packets show neither the sender's settings nor its congestion control.
+    ///
+    /// # Errors
+    /// A twin needs packets of both directions, and data; the text says what is missing.
+    pub fn captured(judged: &captured::Judged) -> Result<Seen, String> {
+        let first = judged.run.findings.first();
+        let group = first.map_or_else(String::new, |own| own.group.clone());
+        let mut seen = Seen::recorded(&judged.meta, &judged.recording, &[0])?;
+
+        // cwnd of a capture is what was in flight, so packets in flight are compared.
+        seen.figures.full = 0.0;
+        let write = seen.facts.pasted.wire.and_then(|own| own.write);
+        let flight = largest_in_flight(&judged.recording);
+        seen.largest_held = write.map_or(flight, |own| own.min(flight));
+        let stamps = if seen.timestamps { TIMESTAMP_BYTES } else { 0 };
+        seen.facts.pmtu = seen.facts.mss + HEADERS + stamps;
+
+        // A buffer that holds the flow has nothing beside what is in flight.
+        let memory = (flight * MEMORY) as u64;
+        let settings = match group == SEND_BUFFER {
+            false => Settings::default(),
+            // As much as Linux allows by itself is taken for its limit; a program asks for less.
+            true if memory >= TUNED => {
+                Settings { tcp_wmem: Some([4096, 16_384, memory]), ..Settings::default() }
+            }
+            true => {
+                Settings { sndbuf: Some(memory / 2), wmem_max: Some(memory), ..Settings::default() }
+            }
+        };
+        let age = if judged.has_begin { Time::ZERO } else { GROWN };
+        Ok(Seen {
+            captured_at: judged.point(),
+            code: first.map(|own| own.code.clone()),
+            group,
+            settings,
+            age,
+            ..seen
+        })
+    }
+
     /// Flows of a recording in the sender's view. Cause, settings and age are left to the caller.
     ///
     /// # Errors
@@ -117,6 +173,7 @@ impl Seen {
         }
         Ok(Seen {
             connection: own.name.clone(),
+            captured_at: None,
             code: None,
             group: String::new(),
             settings: Settings::default(),
@@ -173,6 +230,12 @@ fn rates(recording: &Recording, is_one: impl Fn(u16) -> bool, min_rtt_us: f64) -
         }
     }
     rates
+}
+
+/// Payload that a captured flow has in flight at nine looks of ten at most, bytes.
+fn largest_in_flight(recording: &Recording) -> f64 {
+    let bytes = |row: &FlowSample| f64::from(row.in_flight) * f64::from(row.sender.snd_mss);
+    quantile(&recording.flows.iter().map(bytes).collect::<Vec<f64>>(), 0.9)
 }
 
 /// Payload that a send buffer holds at nine looks of ten at most, bytes.

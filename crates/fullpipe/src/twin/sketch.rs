@@ -212,7 +212,7 @@ impl Sketch {
     /// The scenario file.
     pub fn text(&self) -> String {
         let mut out = format!(
-            "# Twin of a live connection: {}.\n\
+            "# Twin of a connection: {}.\n\
              #   fullpipe run FILE       run it\n\
              #   fullpipe advise FILE    what to set, and the proof\n\
              # Comments say where each value comes from.\n\n\
