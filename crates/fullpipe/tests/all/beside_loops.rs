@@ -74,10 +74,10 @@ fn the_start_of_each_connection_comes_before_a_window_that_holds_it_for_less() {
 /// Sockets whose programs hardly read fill the memory of their host. The path beside them is the loop's.
 #[test]
 fn a_loop_beside_sockets_that_hoard_gets_their_memory() {
-    let mem = ", sysctl = { \"net.ipv4.tcp_mem\" = \"1024 1536 2048\" }";
-    let flows = "[[flow]]\nname = \"stuck\"\ncount = 40\nduration = \"8s\"\nreader = { rate = \"100kbit\" }\n\
-                 [[flow]]\nname = \"fetch\"\nstart = \"2s\"\nbytes = \"2MB\"\nagain = { count = 8, pause = \"100ms\" }\n";
-    let path = "rate = \"1Gbit\"\ndelay = { forward = \"10ms\", back = \"10ms\" }";
+    let mem = ", sysctl = { \"net.ipv4.tcp_mem\" = \"341 512 683\" }";
+    let flows = "[[flow]]\nname = \"stuck\"\ncount = 13\nduration = \"8s\"\nreader = { rate = \"100kbit\" }\n\
+                 [[flow]]\nname = \"fetch\"\nstart = \"2s\"\nbytes = \"700kB\"\nagain = { count = 8, pause = \"100ms\" }\n";
+    let path = "rate = \"330Mbit\"\ndelay = { forward = \"10ms\", back = \"10ms\" }";
     let text = between(path, "", mem, flows).replace("6.12", "6.1");
     let own = headline(&text);
     contains(

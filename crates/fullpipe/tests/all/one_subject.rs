@@ -46,11 +46,11 @@ fn a_download_beside_a_small_upload_is_meant_by_all_three() {
 fn a_flow_beside_sockets_that_hoard_is_meant_by_all_three() {
     let bounded = HOSTS.replacen(
         "\"6.12\"",
-        "\"6.12\", sysctl = { \"net.ipv4.tcp_mem\" = \"1024 1536 2048\" }",
+        "\"6.12\", sysctl = { \"net.ipv4.tcp_mem\" = \"341 512 683\" }",
         1,
     );
-    let path = "[path]\nrate = \"500Mbit\"\ndelay = { forward = \"20ms\", back = \"20ms\" }\n";
-    let readers = "[[flow]]\nname = \"reader\"\ncount = 60\nduration = \"5s\"\nreader = { rate = \"50kbit\" }\n";
+    let path = "[path]\nrate = \"200Mbit\"\ndelay = { forward = \"20ms\", back = \"20ms\" }\n";
+    let readers = "[[flow]]\nname = \"reader\"\ncount = 20\nduration = \"5s\"\nreader = { rate = \"50kbit\" }\n";
     let bulk = "[[flow]]\nname = \"bulk\"\nstart = \"2s\"\nduration = \"4s\"\n";
     for flows in [[readers, bulk], [bulk, readers]] {
         let text = format!("{path}{bounded}{}", flows.concat());
