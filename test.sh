@@ -60,26 +60,26 @@ elif [ "$(id -u)" = 0 ]; then
 else
     echo "skipped: the engine linux on its kernel, which could not be built (see above)" >&2
 fi
-# One more than cores: some tests wait for a guest or a browser.
-RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) + 1))}
+# Two more than cores: some tests wait for a guest, a browser or a connection.
+RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) + 2))}
 export RUST_TEST_THREADS
-FULLPIPE_REQUIRE_CHROMIUM=1 cargo test --workspace "$@"
-if [ $# = 0 ]; then
-    # FULLPIPE_STUDY_DAY makes the studies of another day.
-    day=${FULLPIPE_STUDY_DAY:-$(($(date +%s) / 86400))}
-    list=$(cargo test --quiet --workspace --test all -- --ignored --list study_)
-    studies=$(echo "$list" | sed -n 's/: test$//p' | awk -v day="$day" 'NR % 14 == day % 14')
-    if [ -z "$studies" ]; then
-        echo "There are no studies of day $day, which cannot be." >&2
-        exit 1
-    fi
-    echo "Studies of day $day, of which \`make studies\` makes all:" $studies
-    # shellcheck disable=SC2086
-    FULLPIPE_REQUIRE_CHROMIUM=1 cargo test --workspace --test all -- --ignored --exact $studies
-    if cargo fuzz --version >/dev/null 2>&1 && rustup toolchain list | grep -q '^nightly'; then
-        FULLPIPE_REQUIRE_FUZZ=1 ./fuzz/run.sh 30
-    else
-        echo "skipped: the parser of scenarios fuzzed, for which \`make fuzz\` installs cargo-fuzz and a nightly Rust" >&2
-    fi
-    ./crates/fullpipe-py/test.sh
+if [ $# != 0 ]; then
+    FULLPIPE_REQUIRE_CHROMIUM=1 exec cargo test --workspace "$@"
+fi
+# Studies and the Python package have one thread each, so they run beside the tests, and are shown behind them.
+log=$(mktemp)
+setsid sh -c './studies.sh && ./crates/fullpipe-py/test.sh' >"$log" 2>&1 &
+beside=$!
+trap 'kill -- -$beside 2>/dev/null || true; rm -f "$log"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+FULLPIPE_REQUIRE_CHROMIUM=1 cargo test --workspace
+result=0
+wait $beside || result=$?
+cat "$log"
+[ $result = 0 ] || exit $result
+if cargo fuzz --version >/dev/null 2>&1 && rustup toolchain list | grep -q '^nightly'; then
+    FULLPIPE_REQUIRE_FUZZ=1 ./fuzz/run.sh 30
+else
+    echo "skipped: the parser of scenarios fuzzed, for which \`make fuzz\` installs cargo-fuzz and a nightly Rust" >&2
 fi
