@@ -166,7 +166,7 @@ const SIZE: Size = Size { packets: 3000, samples: 100 };
 
 #[test]
 fn every_transfer_ends() {
-    random::check(1400, scenarios::config(SIZE).prop_map(finite), everything_arrives);
+    random::check(2000, scenarios::config(SIZE).prop_map(finite), everything_arrives);
 }
 
 #[test]

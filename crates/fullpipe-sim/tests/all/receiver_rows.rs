@@ -144,7 +144,7 @@ fn where_segments_join(case: &Case) -> Result<(), String> {
 
 #[test]
 fn rows_do_what_their_segments_do() {
-    random::check(12_000, case(), in_2_6_20);
+    random::check(20_000, case(), in_2_6_20);
     let taken = TAKEN.load(Ordering::Relaxed);
     assert!(taken > 10_000, "hardly any segments were taken together: {taken}");
     random::check(2_000, case(), where_segments_join);

@@ -46,7 +46,7 @@ fn compare(config: &Config) -> Result<(), String> {
 fn datagrams_give_equal_traces() {
     let size = Size { packets: 1500, samples: 50 };
     let configs = scenarios::config(size).prop_map(scenarios::with_datagrams);
-    random::check(1000, configs.prop_map(scenarios::with_calls), compare);
+    random::check(1500, configs.prop_map(scenarios::with_calls), compare);
     let seen = SEEN.lock().unwrap();
     let whats = ["refused", "received", "lost", "reordered", "duplicates", "jitter_ns"];
     for what in whats.into_iter().chain([

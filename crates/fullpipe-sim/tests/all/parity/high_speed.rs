@@ -56,7 +56,7 @@ fn compare(config: &Config) -> Result<(), String> {
 
 #[test]
 fn high_speed_controls_give_equal_traces() {
-    random::check(600, case(), compare);
+    random::check(1000, case(), compare);
     let seen = SEEN.lock().unwrap();
     assert_eq!(seen.len(), 2 * names().len(), "{seen:?}");
     assert!(seen.values().all(|&cases| cases >= 20), "{seen:?}");

@@ -134,7 +134,7 @@ fn trains_and_packets_give_equal_traces() {
     let size = Size { packets: 3000, samples: 100 };
     let configs = scenarios::config(size).prop_map(scenarios::with_ecn);
     let configs = configs.prop_map(scenarios::with_calls);
-    random::check(3000, configs.prop_map(scenarios::with_options), compare);
+    random::check(5000, configs.prop_map(scenarios::with_options), compare);
     let seen = SEEN.lock().unwrap();
     let kinds = [EventKind::Established, EventKind::FirstData, EventKind::CaState];
     let kinds = kinds.iter().chain(&[EventKind::Retransmit, EventKind::Timeout]);
@@ -180,5 +180,5 @@ fn study_rows_beyond_holes_give_equal_traces() {
     let gaps = prop::collection::vec(1..60u64, 1..8);
     let configs =
         (scenarios::config(size), gaps).prop_map(|(config, gaps)| with_holes(config, gaps));
-    random::check(1000, configs, compare);
+    random::check(1500, configs, compare);
 }

@@ -42,7 +42,7 @@ fn compare(config: &Config) -> Result<(), String> {
 
 #[test]
 fn paced_by_fq() {
-    random::check(1000, case(), compare);
+    random::check(1500, case(), compare);
     let seen = SEEN.lock().unwrap();
     assert_eq!(seen.len(), 3, "{seen:?}");
     assert!(seen.values().all(|&cases| cases >= 20), "{seen:?}");
