@@ -37,11 +37,10 @@ def test_a_run_equals_the_commands_byte_for_byte(scenario, command, tmp_path, op
                 assert open(ours, "rb").read() == open(theirs, "rb").read(), ours
 
 
-def test_a_recipe_with_published_figures_equals_the_commands(command):
-    results = fullpipe.load("fink-2007", variant="reno").run()
-    call = command("run", "fink-2007", "--variant", "reno", "--quiet", "--json")
+def test_a_recipe_equals_the_commands(command):
+    results = fullpipe.load("onl-reno-1flow", variant="reno").run()
+    call = command("run", "onl-reno-1flow", "--variant", "reno", "--quiet", "--json")
     assert results.json == call.stdout
-    assert results.summary["runs"][0]["published"]["rows"]
 
 
 def test_kept_packets_are_counted_as_by_the_command(scenario, command):
