@@ -4,6 +4,7 @@ use crate::advise_arguments::AdviseArguments;
 use crate::diagnose_arguments::DiagnoseArguments;
 use crate::explain::ExplainArguments;
 use crate::measure_arguments::MeasureArguments;
+use crate::packets_arguments::PacketsArguments;
 use crate::path_arguments::NewArguments;
 use crate::plan_arguments::PlanArguments;
 use crate::quantity;
@@ -88,8 +89,10 @@ pub enum Command {
     Plan(PlanArguments),
     /// Find out what to set on the hosts of a scenario, and prove it by runs
     Advise(AdviseArguments),
-    /// Say what limits a live connection of this host
+    /// Say what limits a connection: a live one of this host, or one of a capture
     Diagnose(DiagnoseArguments),
+    /// Write one connection of a capture to a file, without its payload, to share it
+    Packets(PacketsArguments),
     /// Watch live connections of this host: rate, cwnd, RTT, losses, and what limits each now
     Watch(WatchArguments),
     /// Measure a transfer between two hosts, as iperf3 does and with it

@@ -30,7 +30,7 @@ pub struct Destination {
 }
 
 /// Reads "192.0.2.7", "[2001:db8::1]:443", "example.org:443".
-fn destination(text: &str) -> Result<Destination, String> {
+pub fn destination(text: &str) -> Result<Destination, String> {
     let plain = text.trim_start_matches('[').trim_end_matches(']');
     if let Ok(address) = plain.parse() {
         return Ok(Destination { addresses: vec![address], port: None });

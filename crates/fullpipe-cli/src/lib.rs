@@ -17,6 +17,7 @@ mod engines;
 mod estimate;
 mod experiment;
 mod explain;
+mod extract;
 mod failure;
 mod interrupt;
 mod kept;
@@ -29,6 +30,7 @@ mod new_file;
 mod output;
 mod pace;
 mod packets;
+mod packets_arguments;
 mod parity;
 mod path_arguments;
 mod plan;
@@ -94,6 +96,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Plan(plan) => plan::plan(plan, &output),
         Command::Advise(advise) => advise::advise(advise, &output),
         Command::Diagnose(diagnose) => diagnose::diagnose(diagnose, &output),
+        Command::Packets(packets) => extract::packets(packets),
         Command::Watch(watch) => watch::watch(watch, &output),
         Command::Measure(measure) => measure::measure(measure, &output),
         Command::Explain(explain) => explain::explain(explain, &output),

@@ -57,6 +57,20 @@ impl Packets {
 /// The table of a run, which has no folder yet.
 pub struct Table(Growing);
 
+/// The packets of a captured connection as a table, which `keep` writes to a path.
+///
+/// # Errors
+/// The table cannot be written.
+pub fn captured(
+    writer: &Writer,
+    run: &mut Run,
+    keep: impl FnOnce(&Path) -> Result<document::Packets, String>,
+) -> Result<Table, Failure> {
+    let growing = Growing(writer.growing());
+    run.packets = Some(keep(&growing.0).map_err(Failure::Input)?);
+    Ok(Table(growing))
+}
+
 impl Table {
     /// Takes it into the run's folder, which is returned.
     ///

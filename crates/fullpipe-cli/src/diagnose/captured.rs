@@ -9,9 +9,10 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{Output, note};
 use fullpipe::analysis::document::{Document, Run};
-use fullpipe::captured::{self, Judged, LINKS, Listed, Overview, Watch};
+use fullpipe::captured::{self, Control, Judged, LINKS, Listed, Overview, Watch};
 use fullpipe::numbers::count;
 use fullpipe::observation;
+use fullpipe::report::time_sequence;
 use fullpipe::results::provenance::Provenance;
 use fullpipe::results::rundir::Place;
 use serde::Serialize;
@@ -32,7 +33,7 @@ pub fn answer(
 ) -> Result<(), Failure> {
     arguments.check_captures().map_err(Failure::Input)?;
     let (started, clock) = (SystemTime::now(), Instant::now());
-    let mut watch = Reading { quiet: arguments.quiet, said: clock, begun: clock };
+    let mut watch = Reading::new(arguments.quiet);
     let inputs = captured::in_order(files.all().to_vec());
     let is_moved = inputs.iter().zip(files.all()).any(|(own, given)| own.path != given.path);
     if is_moved && !arguments.quiet {
@@ -42,7 +43,7 @@ pub fn answer(
     let overview = captured::overview(inputs, &mut watch).map_err(Failure::Input)?;
     let busiest = overview.busiest(&arguments.selection());
     if busiest.is_empty() {
-        return Err(Failure::Input(nothing(&overview, arguments)));
+        return Err(Failure::Input(nothing(&overview, &arguments.sought())));
     }
     let chosen = &busiest[..busiest.len().min(usize::from(arguments.top))];
     let judged = overview.judge(inputs, chosen, arguments.at, &mut watch);
@@ -73,13 +74,25 @@ pub fn answer(
     }
     let Some(place) = place else { return Ok(()) };
     let keeping = Keeping::begin(place)?;
-    judged.iter().try_for_each(|own| keeping.add(&own.run, &own.recording))?;
+    let mut document = document;
+    let title = document.scenario.title.clone();
+    for (run, own) in document.runs.iter_mut().zip(&judged) {
+        // A signal ends the reading of packets, too.
+        if interrupt::stopped() {
+            keeping.add(run, &own.recording)?;
+            continue;
+        }
+        keeping.add_captured(&title, run, &own.recording, |path| {
+            captured::packets::keep(inputs, &overview, own, path, &mut watch)
+        })?;
+    }
     let kept = keeping.finish(&document, &Provenance::here(command(), started, clock.elapsed()))?;
     if let Some(own) = &advised {
         own.keep(&kept)?;
     }
     if !arguments.quiet {
         note(&format!("kept: {}; `fullpipe report` shows it again", kept.display()));
+        note(&format!("time-sequence graphs: {}/*/{}", kept.display(), time_sequence::FILE));
     }
     Ok(())
 }
@@ -101,6 +114,14 @@ struct Files<'a> {
     cut: &'a [String],
     stopped: bool,
     connections: &'a [Listed],
+    congestion_controls: Vec<Guess<'a>>,
+}
+
+/// The congestion control of a judged connection; null where losses are few.
+#[derive(Serialize)]
+struct Guess<'a> {
+    connection: &'a str,
+    control: Option<Control>,
 }
 
 impl<'a> Json<'a> {
@@ -115,6 +136,11 @@ impl<'a> Json<'a> {
                 cut: &own.cut,
                 stopped: own.stopped,
                 connections: &shown.listed,
+                congestion_controls: shown
+                    .judged
+                    .iter()
+                    .map(|own| Guess { connection: &own.run.variant, control: own.control })
+                    .collect(),
             },
         }
     }
@@ -126,7 +152,7 @@ fn title(judged: &[Judged]) -> String {
 }
 
 /// Reason for which there is no answer.
-fn nothing(own: &Overview, arguments: &DiagnoseArguments) -> String {
+pub(crate) fn nothing(own: &Overview, sought: &str) -> String {
     let links = own.unknown.keys().map(u16::to_string).collect::<Vec<_>>().join(", ");
     match () {
         () if own.packets == 0 => match own.cut.first() {
@@ -140,25 +166,31 @@ fn nothing(own: &Overview, arguments: &DiagnoseArguments) -> String {
             format!("none of {} packets is one of TCP", count(own.packets))
         }
         () => format!(
-            "there is no {} among the {} of the capture",
-            arguments.sought(),
+            "there is no {sought} among the {} of the capture",
             captured_text::connections(own.connections.all().len())
         ),
     }
 }
 
 /// Progress of a reading; a signal ends it.
-struct Reading {
+pub(crate) struct Reading {
     quiet: bool,
     begun: Instant,
     said: Instant,
+}
+
+impl Reading {
+    pub(crate) fn new(quiet: bool) -> Reading {
+        let now = Instant::now();
+        Reading { quiet, begun: now, said: now }
+    }
 }
 
 impl Watch for Reading {
     fn read(&mut self, packets: u64, reading: u32) -> bool {
         if !self.quiet && self.said.elapsed() >= EVERY {
             let passed = self.begun.elapsed().as_secs_f64();
-            note(&format!("{} packets, reading {reading} of 2, {passed:.0} s", count(packets)));
+            note(&format!("{} packets, reading {reading}, {passed:.0} s", count(packets)));
             self.said = Instant::now();
         }
         !interrupt::stopped()

@@ -3,7 +3,7 @@
 use super::text;
 use fullpipe::analysis::document::Document;
 use fullpipe::analysis::rules::{HEALTHY, group};
-use fullpipe::captured::{Connection, Judged, Listed, Overview, Place};
+use fullpipe::captured::{Connection, Control, Judged, Listed, Overview, Place};
 use fullpipe::numbers::{count, rate, seconds, share, short};
 use fullpipe::report::terminal::Style;
 
@@ -83,6 +83,17 @@ fn about(connection: &Connection, own: &Judged) -> String {
     words.join(", ")
 }
 
+/// The guess of the congestion control.
+fn control(own: Control) -> String {
+    let sure = if own.is_sure { "surely" } else { "perhaps" };
+    format!(
+        "congestion control: {sure} {}: behind {} losses {} of the packets before are in flight",
+        own.name,
+        count(own.losses as u64),
+        share(own.left)
+    )
+}
+
 fn at(place: Place) -> &'static str {
     match place {
         Place::Sender => "at the sender",
@@ -131,6 +142,7 @@ fn facts(connection: &Connection, own: &Judged) -> Vec<String> {
             agreed(data.stamps && back.stamps)
         ));
     }
+    facts.extend(own.control.map(control));
     let last = own.recording.flows.last();
     if let Some(row) = last.filter(|row| row.sender.reord_seen + row.sender.dsack_dups > 0) {
         facts.push(format!(

@@ -1,9 +1,9 @@
 //! `fullpipe diagnose`: what limits a live connection, a captured one, or one of which somebody has pasted a text.
 
 mod advising;
-mod captured;
+pub(crate) mod captured;
 mod captured_text;
-mod inputs;
+pub(crate) mod inputs;
 mod pasted;
 mod pasted_text;
 pub(crate) mod search;
@@ -14,9 +14,10 @@ use crate::diagnose_arguments::DiagnoseArguments;
 use crate::failure::Failure;
 use crate::interrupt::{self, Temporary};
 use crate::output::{Output, note};
-use fullpipe::analysis::document::{Document, Run};
+use crate::packets;
+use fullpipe::analysis::document::{self, Document, Run};
 use fullpipe::observation::{self, Judged, Observation};
-use fullpipe::report::html;
+use fullpipe::report::{html, time_sequence};
 use fullpipe::results::provenance::Provenance;
 use fullpipe::results::rundir::{self, Place, RunDir, Writer};
 use fullpipe::trace::recording::Recording;
@@ -153,6 +154,21 @@ impl Keeping {
     /// Writes a run with its trace.
     pub(crate) fn add(&self, run: &Run, recording: &Recording) -> Result<(), Failure> {
         self.writer.run(run, None, recording)?;
+        Ok(())
+    }
+
+    /// Writes a captured connection with its trace, its packets and their time-sequence graph.
+    fn add_captured(
+        &self,
+        title: &str,
+        run: &mut Run,
+        recording: &Recording,
+        packets: impl FnOnce(&Path) -> Result<document::Packets, String>,
+    ) -> Result<(), Failure> {
+        let table = packets::captured(&self.writer, run, packets)?;
+        self.add(run, recording)?;
+        let folder = table.take(&self.writer, run)?;
+        time_sequence::write(&folder, title, run)?;
         Ok(())
     }
 

@@ -90,6 +90,10 @@ fn a_pipe_several_files_and_a_kept_directory_are_as_good() {
     captured(&desk, &scenario("", "", "sndbuf = \"200kB\""), "sender-qdisc");
     let whole = diagnosed(&desk, &["--save", "kept"]).complains(&["kept: kept"]);
     desk.call(&["report", "kept"]).ends_with(0);
+    let run = "kept/10.0.0.1-40000-10.0.0.2-5001";
+    assert!(desk.names(run).contains(&"packets.parquet".into()), "{:?}", desk.names(run));
+    assert!(desk.read(&format!("{run}/time-sequence.html")).contains("as they pass the sender"));
+    assert!(desk.read("kept/report.html").contains("time-sequence graph"));
 
     let mut command = desk.command(&["diagnose", "-"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -149,4 +153,34 @@ fn a_twin_of_a_capture_gives_the_advice_that_the_run_needs() {
         let kept = std::fs::read_to_string(desk.path("kept/twin.toml")).expect("a twin");
         assert_eq!(Some(&kept[..]), twin["scenario"].as_str());
     }
+}
+
+/// The file has headers and no payload, and the same verdict. Nothing of it tells an address that is hidden.
+#[test]
+fn a_connection_is_shared_without_payload_and_addresses() {
+    let desk = Desk::new();
+    captured(&desk, &scenario("", "", "sndbuf = \"200kB\""), "sender-qdisc");
+    let whole = first(&diagnosed(&desk, &[]));
+    desk.call(&["packets", "c.pcapng", "--out", "plain.pcapng"])
+        .ends_with(0)
+        .complains(&["packets of 10.0.0.1:40000 > 10.0.0.2:5001, without payload", "--hide"]);
+    desk.call(&["packets", "c.pcapng", "--hide", "--out", "hidden.pcap"]).ends_with(0);
+    for (file, has_addresses) in [("plain.pcapng", true), ("hidden.pcap", false)] {
+        let own = desk.call(&["diagnose", file]).ends_with(0);
+        assert_eq!(first(&own), whole, "{file}");
+        let bytes = std::fs::read(desk.path(file)).expect("a capture");
+        let has = bytes.windows(4).any(|own| own == [10, 0, 0, 2]);
+        assert_eq!(has, has_addresses, "{file}");
+    }
+    let size = |file: &str| std::fs::metadata(desk.path(file)).expect("a capture").len();
+    assert!(size("hidden.pcap") < size("c.pcapng"));
+
+    // What is there stays there.
+    desk.call(&["packets", "c.pcapng", "--out", "plain.pcapng"])
+        .ends_with(2)
+        .complains(&["plain.pcapng"]);
+    desk.call(&["packets", "c.pcapng", "--port", "9", "--out", "x.pcapng"])
+        .ends_with(2)
+        .complains(&["there is no connection with port 9"]);
+    assert!(!desk.path("x.pcapng").exists());
 }

@@ -4,7 +4,7 @@ use crate::common::Desk;
 use fullpipe::results::formats;
 use fullpipe::scenario::reference;
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "run",
     "new",
     "list",
@@ -16,6 +16,7 @@ const COMMANDS: [&str; 18] = [
     "parity",
     "plan",
     "diagnose",
+    "packets",
     "watch",
     "measure",
     "kernel",

@@ -9,6 +9,7 @@
 //! | `connections.rs` | all connections of a capture, with counts |
 //! | `place.rs` | the place of the capture on the path |
 //! | `parts.rs` | parts of a stream, in their order and apart |
+//! | `epochs.rs` | losses, and what is in flight before and behind each |
 //! | `rounds.rs` | round trips of a connection |
 //! | `trains.rs` | data between two pauses |
 //! | `timeline.rs` | one connection over time, as its sender saw it: rows of a trace |
@@ -19,6 +20,7 @@
 
 pub mod connections;
 mod echo;
+pub mod epochs;
 pub mod file;
 pub mod frame;
 mod parts;

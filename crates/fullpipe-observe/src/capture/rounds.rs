@@ -69,6 +69,11 @@ impl Rounds {
         self.now.most.max(self.before())
     }
 
+    /// Most packets in flight in the current round.
+    pub fn now(&self) -> f64 {
+        self.now.most
+    }
+
     /// Least RTT of the current round, us, where it has a sample. The next round has none yet.
     pub fn take_rtt(&mut self) -> Option<u32> {
         Some(std::mem::take(&mut self.rtt_us)).filter(|us| *us > 0)

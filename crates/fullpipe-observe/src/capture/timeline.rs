@@ -5,14 +5,17 @@
 //! - What waits in the socket is not seen. Where something is outstanding, more is taken to wait.
 //! - ssthresh is known only where a loss, or an end of slow start without one, shows it.
 
+mod facts;
 mod setup;
 
+pub use facts::{Kind, Packets};
 pub use setup::Setup;
 
 use super::echo::Echo;
+use super::epochs::Epochs;
 use super::parts::Parts;
 use super::place::Place;
-use super::rounds::{Moment, Round, Rounds};
+use super::rounds::{Moment, Rounds};
 use super::segment::Segment;
 use super::sequence::Numbers;
 use super::trains::Trains;
@@ -41,27 +44,6 @@ const MOST_SENT: usize = 1 << 21;
 const MOST_PARTS: usize = 1 << 13;
 /// Time within which data follows the ACK that lets it go: a host answers in some tens of microseconds.
 const FOLLOWS: Time = Time::us(50);
-
-/// Facts that packets show and sockets do not.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Packets {
-    /// Rounds.
-    pub rounds: Vec<Round>,
-    /// Bursts of new data: packets with less than [`FOLLOWS`] between them.
-    pub bursts: u64,
-    /// Bursts of these that began within that time behind an ACK.
-    pub clocked: u64,
-    /// Time from the first ACK to the last, ns.
-    pub time: u64,
-    /// Part of that time that lies so near behind an ACK, ns.
-    pub near: u64,
-    /// Packets with data.
-    pub packets: u64,
-    /// Packets of these that hold no more than one segment, and less than a full one.
-    pub partial: u64,
-    /// Data between two pauses.
-    pub trains: Trains,
-}
 
 /// A segment on its way.
 #[derive(Clone, Copy, Debug)]
@@ -100,6 +82,7 @@ pub struct Timeline {
     info: TcpInfo,
     clocks: [u64; 2],
     rounds: Rounds,
+    epochs: Epochs,
     state: FlowState,
     rows: Vec<FlowSample>,
     packets: Packets,
@@ -145,6 +128,7 @@ impl Timeline {
             info,
             clocks: [0; 2],
             rounds: Rounds::default(),
+            epochs: Epochs::default(),
             state: FlowState::new(SendingEnd { bulk: false, accepted: true }),
             rows: Vec::new(),
             packets: Packets {
@@ -155,7 +139,7 @@ impl Timeline {
     }
 
     /// Reads a segment of the end that sends the data.
-    pub fn data(&mut self, segment: &Segment) {
+    pub fn data(&mut self, segment: &Segment) -> Kind {
         if self.setup.place != Place::Sender {
             while let Some(ack) = self.echo.reached(segment) {
                 self.acknowledge(&ack, segment.time);
@@ -169,8 +153,9 @@ impl Timeline {
         self.advance(segment.time);
         let from = self.numbers.of(segment.seq) + u64::from(segment.flags.syn);
         self.begin_at(from);
-        if segment.len > 0 {
-            self.send(segment, from, from + u64::from(segment.len));
+        match segment.len {
+            0 => Kind::New,
+            length => self.send(segment, from, from + u64::from(length)),
         }
     }
 
@@ -195,6 +180,7 @@ impl Timeline {
     pub fn finish(mut self) -> (Vec<FlowSample>, Packets) {
         self.row();
         self.packets.rounds = self.rounds.over();
+        self.packets.epochs = self.epochs.over();
         (self.rows, self.packets)
     }
 
@@ -206,7 +192,7 @@ impl Timeline {
         }
     }
 
-    fn send(&mut self, segment: &Segment, from: u64, to: u64) {
+    fn send(&mut self, segment: &Segment, from: u64, to: u64) -> Kind {
         let segments = u64::from(segment.len.div_ceil(self.setup.mss.max(1)));
         let packets = &mut self.packets;
         packets.packets += 1;
@@ -216,17 +202,24 @@ impl Timeline {
 
         // A probe of a silent connection is no data.
         let is_probe = segment.len <= 1 && to <= self.nxt && from + 1 >= self.una;
-        if from < self.nxt && !is_probe {
-            match self.is_late(segment) {
-                true => self.reorder((self.nxt - from).div_ceil(u64::from(self.setup.mss.max(1)))),
-                false => self.resend(from, to.min(self.nxt), segments),
+        let kind = match from < self.nxt && !is_probe {
+            false => Kind::New,
+            true if self.is_late(segment) => Kind::Late,
+            true => Kind::Resent,
+        };
+        match kind {
+            Kind::New => {}
+            Kind::Late => {
+                self.reorder((self.nxt - from).div_ceil(u64::from(self.setup.mss.max(1))));
             }
+            Kind::Resent => self.resend(from, to.min(self.nxt), segments),
         }
         if to > self.nxt {
             self.send_new(segment, to);
         }
         self.last_sent = segment.time;
         self.update();
+        kind
     }
 
     fn send_new(&mut self, segment: &Segment, to: u64) {
@@ -280,6 +273,7 @@ impl Timeline {
         }
         if self.recovery_until.is_none() || (is_timeout && !self.is_loss) {
             self.recovery_until = Some(self.nxt);
+            self.epochs.begin(self.rounds.most(), is_timeout);
             self.is_loss = is_timeout;
             let flight = f64::from(self.info.snd_cwnd);
             let left = ((flight * LEAVES) as u32).max(2);
@@ -373,6 +367,7 @@ impl Timeline {
         if self.recovery_until.is_some_and(|end| ack >= end) {
             self.recovery_until = None;
             self.is_loss = false;
+            self.epochs.repaired();
         }
         if self.rounds.ends_with(ack) {
             self.end_round(time);
@@ -394,6 +389,7 @@ impl Timeline {
     }
 
     fn end_round(&mut self, time: Time) {
+        self.epochs.round(self.rounds.now());
         let now = Moment { time: time.saturating_sub(self.setup.begin), stopped: self.clocks[1] };
         let left = self.rounds.next(now, self.nxt, self.in_flight());
         let is_free = self.info.total_retrans == 0 && self.info.snd_ssthresh == INFINITE_SSTHRESH;

@@ -2,6 +2,7 @@
 //!
 //! pcapng: draft-ietf-opsawg-pcapng; classic pcap: draft-ietf-opsawg-pcap. Little-endian.
 
+use super::share::Cut;
 use fullpipe_base::units::Time;
 use std::path::Path;
 
@@ -22,8 +23,9 @@ const ISB_IFDROP: u16 = 5;
 
 /// Longest comment: a length has 16 bits.
 const LONGEST: usize = 65_000;
-/// LINKTYPE_ETHERNET.
+/// LINKTYPE_ETHERNET, LINKTYPE_RAW.
 const ETHERNET: u16 = 1;
+const RAW: u16 = 101;
 /// "Everything", as tcpdump writes it.
 const WHOLE: u32 = 262_144;
 
@@ -32,6 +34,7 @@ const WHOLE: u32 = 262_144;
 pub struct Format {
     classic: bool,
     snap: u32,
+    link: u16,
 }
 
 /// A packet with its time and place.
@@ -49,7 +52,12 @@ impl Format {
     /// (0: all).
     pub fn of(path: &Path, snap: u32) -> Format {
         let classic = path.extension().is_some_and(|extension| extension == "pcap");
-        Format { classic, snap: if snap == 0 { WHOLE } else { snap } }
+        Format { classic, snap: if snap == 0 { WHOLE } else { snap }, link: ETHERNET }
+    }
+
+    /// Format of packets that begin with IP, not with Ethernet.
+    pub fn raw(self) -> Format {
+        Format { link: RAW, ..self }
     }
 
     /// The file's head.
@@ -66,7 +74,7 @@ impl Format {
             end_of_options(out);
         });
         block(out, INTERFACE_DESCRIPTION, |out| {
-            out.extend(u32::from(ETHERNET).to_le_bytes());
+            out.extend(u32::from(self.link).to_le_bytes());
             out.extend(self.snap.to_le_bytes());
             option(out, IF_NAME, text(interface));
             option(out, IF_TSRESOL, &[9]);
@@ -79,13 +87,23 @@ impl Format {
         out.extend(0xA1B2_3C4D_u32.to_le_bytes());
         out.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         out.extend(self.snap.to_le_bytes());
-        out.extend(u32::from(ETHERNET).to_le_bytes());
+        out.extend(u32::from(self.link).to_le_bytes());
     }
 
     /// A packet: `headers`, then `zeros` bytes of data.
     pub fn packet(&self, out: &mut Vec<u8>, seen: &Seen, headers: &[u8], zeros: u32) {
         let length = headers.len() as u32 + zeros;
-        let kept = length.min(self.snap);
+        self.write(out, seen, headers, [length.min(self.snap), length]);
+    }
+
+    /// A packet that is cut behind its headers.
+    pub fn cut(&self, out: &mut Vec<u8>, packet: &Cut) {
+        let seen = Seen { time: packet.time, outgoing: None, comment: None };
+        self.write(out, &seen, packet.bytes, [packet.bytes.len() as u32, packet.length]);
+    }
+
+    fn write(&self, out: &mut Vec<u8>, seen: &Seen, headers: &[u8], lengths: [u32; 2]) {
+        let [kept, length] = lengths;
         if self.classic {
             let (seconds, ns) = (seen.time.0 / 1_000_000_000, seen.time.0 % 1_000_000_000);
             for field in [seconds as u32, ns as u32, kept, length] {

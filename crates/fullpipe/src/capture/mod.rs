@@ -11,6 +11,7 @@ mod format;
 mod headers;
 mod out;
 mod reference;
+mod share;
 mod tap;
 mod trains;
 
@@ -24,6 +25,7 @@ use fullpipe_base::trace::{Packet, Point, Sink, StageInfo};
 use fullpipe_base::units::Time;
 use out::Out;
 pub use reference::reference;
+pub use share::{Cut, Share};
 use std::io::Write;
 use std::net::SocketAddrV4;
 use std::path::{Path, PathBuf};

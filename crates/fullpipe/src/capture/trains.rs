@@ -11,6 +11,7 @@ use crate::trace::packets::{PacketTrain, SACKS, flags, nowhere};
 use crate::trace::schema::Row;
 use crate::trace::stream::Stream;
 use fullpipe_base::trace::{Dropped, Packet, Point, Sink, StageInfo};
+use fullpipe_base::units::Time;
 use fullpipe_sim::config::Direction;
 use std::path::Path;
 use std::sync::Arc;
@@ -77,6 +78,30 @@ impl Trains {
         }))
     }
 
+    /// Begins the table of one flow that somebody has captured. Its data goes forward.
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    pub fn of_capture(path: &Path, name: &str) -> Result<Trains, Error> {
+        let flow = Flow {
+            wanted: true,
+            direction: Direction::Forward,
+            scales: [None; 2],
+            open: [None, None],
+        };
+        let wanted = Packets { at: String::new(), flow: None, from: Time::ZERO, to: None };
+        Ok(Trains {
+            stream: Stream::create(path, vec![name.into()], in_order)?,
+            point: Point::Wire(0),
+            flows: vec![flow],
+            stages: Vec::new(),
+            kept: Kept { packets: 0, segments: 0, trains: 0 },
+            wanted,
+            error: None,
+            failed: Arc::default(),
+        })
+    }
+
     /// Becomes true when the file can no longer be written; then the run may as well end.
     pub fn failed(&self) -> Arc<AtomicBool> {
         self.failed.clone()
@@ -110,7 +135,8 @@ impl Trains {
         }
     }
 
-    fn take(&mut self, packet: &Packet) {
+    /// Adds a packet to the train that it fits, or begins one.
+    pub fn take(&mut self, packet: &Packet) {
         let index = usize::from(packet.flow);
         let Some(flow) = self.flows.get_mut(index) else { return };
         let acks = packet.forward != (flow.direction == Direction::Forward);

@@ -2,18 +2,25 @@
 //!
 //! | file | concern |
 //! |---|---|
+//! | `control.rs` | the congestion control, guessed |
 //! | `run.rs` | a run as a reader of its capture sees it |
 //! | `meta.rs` | facts about a connection that its trace does not hold |
 //! | `wire.rs` | facts that packets show and sockets do not |
+//! | `packets.rs` | the packets of a connection as a table |
+//! | `extract.rs` | one connection as a file to share |
 //! | `listed.rs` | the table of all connections |
 //!
 //! Files are read twice, so that memory stays bounded: once for the table, once for the chosen connections.
 
+mod control;
+pub mod extract;
 mod listed;
 mod meta;
+pub mod packets;
 pub mod run;
 mod wire;
 
+pub use control::Control;
 pub use fullpipe_observe::capture::connections::{Connection, Connections, Way};
 pub use fullpipe_observe::capture::file::{HEAD, is_capture};
 pub use fullpipe_observe::capture::frame::LINKS;
@@ -27,7 +34,7 @@ use crate::capture::At;
 use crate::observation::Selection;
 use crate::trace::recording::Recording;
 use fullpipe_observe::capture::file::{self, Frame};
-use fullpipe_observe::capture::frame;
+use fullpipe_observe::capture::frame::{self, Packet};
 use fullpipe_observe::capture::segment::{Segment, segment};
 use fullpipe_observe::capture::timeline::Timeline;
 use std::collections::BTreeMap;
@@ -100,6 +107,8 @@ pub struct Judged {
     pub recording: Recording,
     /// Whether the handshake was captured, at least in part.
     pub has_begin: bool,
+    /// The sender's congestion control, guessed.
+    pub control: Option<Control>,
 }
 
 impl Judged {
@@ -139,7 +148,7 @@ pub fn in_order(mut inputs: Vec<Input>) -> Vec<Input> {
 pub fn overview(inputs: &[Input], watch: &mut dyn Watch) -> Result<Overview, String> {
     let mut all = Overview::default();
     let mut connections = std::mem::take(&mut all.connections);
-    read(inputs, 1, watch, &mut all, &mut |own| _ = connections.add(own))?;
+    read(inputs, 1, watch, &mut all, &mut |own, _| _ = connections.add(own))?;
     all.connections = connections;
     Ok(all)
 }
@@ -184,12 +193,14 @@ impl Overview {
         let places: BTreeMap<usize, usize> =
             details.iter().enumerate().map(|(place, own)| (own.index, place)).collect();
         let mut again = Connections::default();
-        read(inputs, 2, watch, &mut Overview::default(), &mut |own| {
+        read(inputs, 2, watch, &mut Overview::default(), &mut |own, _| {
             let (index, is_new) = again.add(own);
             let Some(place) = places.get(&index).filter(|_| is_new) else { return };
             let detail = &mut details[*place];
             match again.all()[index].way_of(own) == detail.way {
-                true => detail.timeline.data(own),
+                true => {
+                    detail.timeline.data(own);
+                }
                 false => detail.timeline.ack(own),
             }
         })?;
@@ -221,9 +232,13 @@ impl Detail {
             (headline.text, headline.grade) = (why.into(), Grade::CannotTell);
             run.findings.clear();
         }
+        let stopped = recording.flows.last().map_or(0.0, |row| {
+            row.sender.rwnd_limited_us as f64 / row.sender.busy_time_us.max(1) as f64
+        });
+        let control = control::guess(&packets.epochs, stopped);
         let has_begin = own.ways.iter().any(|way| way.offer.is_some());
         let Detail { index, way, placed, .. } = self;
-        Judged { index, way, placed, meta, run, recording, has_begin }
+        Judged { index, way, placed, meta, run, recording, has_begin, control }
     }
 }
 
@@ -256,7 +271,7 @@ fn read(
     reading: u32,
     watch: &mut dyn Watch,
     all: &mut Overview,
-    each: &mut dyn FnMut(&Segment),
+    each: &mut dyn FnMut(&Segment, &Packet),
 ) -> Result<(), String> {
     for input in inputs {
         let named = |why: String| format!("{}: {why}", input.name);
@@ -270,7 +285,7 @@ fn read(
             {
                 all.segments += 1;
                 let interface = frame::interface(frame.link, frame.bytes, frame.interface);
-                each(&Segment { interface, ..own });
+                each(&Segment { interface, ..own }, &packet);
             }
             let goes_on = !all.packets.is_multiple_of(REPORTED) || watch.read(all.packets, reading);
             if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

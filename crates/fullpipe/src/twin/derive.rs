@@ -191,11 +191,12 @@ fn options(seen: &Seen) -> Vec<(&'static str, Known<bool>)> {
     all.into_iter().flatten().collect()
 }
 
-/// The algorithm of the socket. Packets do not show it.
+/// The algorithm of the socket, or the one that packets show.
 fn congestion(seen: &Seen) -> Known<String> {
-    match &seen.facts.congestion[..] {
-        "" => Known::assumed(CONGESTION.into(), "not seen; Linux's default"),
-        own => Known::measured(own.into(), "the socket"),
+    match (&seen.facts.congestion[..], seen.control) {
+        ("", Some(own)) => Known::derived(own.name.into(), "packets in flight behind losses"),
+        ("", None) => Known::assumed(CONGESTION.into(), "not seen; Linux's default"),
+        (own, _) => Known::measured(own.into(), "the socket"),
     }
 }
 

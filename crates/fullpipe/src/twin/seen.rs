@@ -10,7 +10,7 @@ use crate::base::trace::FlowSample;
 use crate::base::trace::option::TIMESTAMPS;
 use crate::base::units::Time;
 use crate::capture::At;
-use crate::captured;
+use crate::captured::{self, Control};
 use crate::observation::{Judged, Observation};
 use crate::trace::recording::Recording;
 use std::collections::BTreeMap;
@@ -47,6 +47,8 @@ pub struct Seen {
     pub connection: String,
     /// Point of a run at which a capture shows what was seen; none where sockets did.
     pub captured_at: Option<At>,
+    /// Congestion control that packets show.
+    pub control: Option<Control>,
     /// Facts of the judged flow.
     pub facts: Facts,
     /// Code of the verdict's first cause; none where nothing was found.
@@ -142,6 +144,7 @@ impl Seen {
         let age = if judged.has_begin { Time::ZERO } else { GROWN };
         Ok(Seen {
             captured_at: judged.point(),
+            control: judged.control,
             code: first.map(|own| own.code.clone()),
             group,
             settings,
@@ -174,6 +177,7 @@ impl Seen {
         Ok(Seen {
             connection: own.name.clone(),
             captured_at: None,
+            control: None,
             code: None,
             group: String::new(),
             settings: Settings::default(),

@@ -15,6 +15,8 @@ mod bbr;
 mod beside_loops;
 mod bloat;
 mod captured;
+mod captured_controls;
+mod captured_packets;
 mod cern;
 mod congestion_cards;
 mod counterfactual;
