@@ -12,11 +12,11 @@ pub struct Epoch {
 /// State of the newest loss.
 #[derive(Clone, Copy, Debug)]
 enum Now {
-    /// It is being repaired.
+    /// Repair.
     Repaired,
-    /// The round trip in which its repair has ended goes on.
+    /// Rest of the round trip in which the repair has ended.
     Ending,
-    /// The first whole round trip behind it goes on.
+    /// First whole round trip behind the repair.
     Behind,
 }
 
