@@ -77,6 +77,31 @@ fn loaded(text: &str) -> Result<Scenario, String> {
 /// # Errors
 /// A run has no outcome.
 pub fn of(seen: &Seen, rate: Option<Rate>, bench: &Bench) -> Result<Twin, Stopped> {
+    let first = one(seen, rate, bench)?;
+    let other = seen.alike().filter(|_| !first.stands);
+    let Some(other) = other else { return Ok(first) };
+
+    // Packets alone do not tell both causes apart. The twin that acts like the connection does.
+    let mut second = one(&other, rate, bench)?;
+    if !second.stands {
+        return Ok(first);
+    }
+    let [seen, found] = [&seen.group, &other.group].map(|group| named(group));
+    let note = format!(
+        "packets show the {seen} and the {found} alike; the twin of the {found} acts like the connection, that of the \
+         {seen} does not"
+    );
+    second.notes.insert(0, note);
+    Ok(second)
+}
+
+/// Words for a group of causes.
+fn named(group: &str) -> &str {
+    if group == "source" { "sending program" } else { group }
+}
+
+/// The twin of a connection for its first cause.
+fn one(seen: &Seen, rate: Option<Rate>, bench: &Bench) -> Result<Twin, Stopped> {
     let mut sketch = derive::sketch(seen, rate);
     let figures = fitted(seen, &mut sketch, bench)?;
     let scenario = loaded(&sketch.text()).map_err(refused)?;

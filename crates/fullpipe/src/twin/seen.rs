@@ -15,10 +15,12 @@ use crate::observation::{Judged, Observation};
 use crate::trace::recording::Recording;
 use std::collections::BTreeMap;
 
-/// Group of causes in which the send buffer holds the flow.
+/// Groups of causes in which the send buffer, and in which the sending program holds the flow. Packets show both alike.
 const SEND_BUFFER: &str = "send buffer";
-/// Bytes of the headers of IPv4 and TCP, and of the timestamps option.
+const SOURCE: &str = "source";
+/// Bytes of the headers of IPv4 and TCP, those that IPv6 has more, and those of the timestamps option.
 const HEADERS: u32 = 40;
+const IPV6: u32 = 20;
 const TIMESTAMP_BYTES: u32 = 12;
 /// Memory of a byte in a send buffer, first guess: whole pages of large skbs, and their heads. The twin's trials fit it.
 const MEMORY: f64 = 1.2;
@@ -75,6 +77,8 @@ pub struct Seen {
     pub figures: Figures,
     /// Payload that a send buffer holds at nearly all looks at most, bytes.
     pub largest_held: f64,
+    /// Payload that a captured flow has in flight at nearly all looks at most, bytes.
+    pub largest_flight: f64,
     /// Rates of all flows together in intervals of two round trips or more, Mb/s.
     pub rates: Vec<f64>,
 }
@@ -127,29 +131,34 @@ impl Seen {
         let flight = largest_in_flight(&judged.recording);
         seen.largest_held = write.map_or(flight, |own| own.min(flight));
         let stamps = if seen.timestamps { TIMESTAMP_BYTES } else { 0 };
-        seen.facts.pmtu = seen.facts.mss + HEADERS + stamps;
+        let longer = if seen.connection.starts_with('[') { IPV6 } else { 0 };
+        seen.facts.pmtu = seen.facts.mss + HEADERS + longer + stamps;
 
-        // A buffer that holds the flow has nothing beside what is in flight.
-        let memory = (flight * MEMORY) as u64;
-        let settings = match group == SEND_BUFFER {
-            false => Settings::default(),
-            // As much as Linux allows by itself is taken for its limit; a program asks for less.
-            true if memory >= TUNED => {
-                Settings { tcp_wmem: Some([4096, 16_384, memory]), ..Settings::default() }
-            }
-            true => {
-                Settings { sndbuf: Some(memory / 2), wmem_max: Some(memory), ..Settings::default() }
-            }
-        };
         let age = if judged.has_begin { Time::ZERO } else { GROWN };
         Ok(Seen {
             captured_at: judged.point(),
             control: judged.control,
             code: first.map(|own| own.code.clone()),
+            settings: settings(&group, flight),
             group,
-            settings,
             age,
+            largest_flight: flight,
             ..seen
+        })
+    }
+
+    /// The same flow with another cause that packets show alike; none where there is none.
+    pub fn alike(&self) -> Option<Seen> {
+        let group = match &self.group[..] {
+            SEND_BUFFER => SOURCE,
+            SOURCE => SEND_BUFFER,
+            _ => return None,
+        };
+        self.captured_at.as_ref().map(|_| Seen {
+            code: None,
+            group: group.into(),
+            settings: settings(group, self.largest_flight),
+            ..self.clone()
         })
     }
 
@@ -191,6 +200,7 @@ impl Seen {
             span,
             figures,
             largest_held: largest_held(recording, is_one),
+            largest_flight: 0.0,
             rates: rates(recording, is_one, facts.min_rtt_us),
             facts,
         })
@@ -204,6 +214,21 @@ impl Seen {
     /// Rate of the fastest tenth of the intervals, Mb/s.
     pub fn peak_mbit(&self) -> f64 {
         quantile(&self.rates, 0.9).max(self.figures.mbit)
+    }
+}
+
+/// Settings of a captured sender. A buffer that holds the flow has nothing beside what is in flight.
+fn settings(group: &str, flight: f64) -> Settings {
+    let memory = (flight * MEMORY) as u64;
+    match group == SEND_BUFFER {
+        false => Settings::default(),
+        // As much as Linux allows by itself is taken for its limit; a program asks for less.
+        true if memory >= TUNED => {
+            Settings { tcp_wmem: Some([4096, 16_384, memory]), ..Settings::default() }
+        }
+        true => {
+            Settings { sndbuf: Some(memory / 2), wmem_max: Some(memory), ..Settings::default() }
+        }
     }
 }
 
