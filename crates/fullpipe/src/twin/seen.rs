@@ -147,7 +147,7 @@ impl Seen {
         })
     }
 
-    /// The same flow with another cause that packets show alike; none where there is none.
+    /// Another cause for the same flow, which packets show alike; none where there is none.
     pub fn alike(&self) -> Option<Seen> {
         let group = match &self.group[..] {
             SEND_BUFFER => SOURCE,
